@@ -33,7 +33,7 @@ from ..learn.drafts import choose_drafts
 from ..learn.proposed_conditions import propose_acts
 from ..learn.transcripts import read_recorded_sessions, read_session
 from ..learn.turns import RunFacts
-from ..model.entries import Entry
+from ..model.entries import AGREED, Draft, Entry
 from ..model.errors import BadInput
 from ..model.values import record
 from ..redaction.find import find_secrets, redact
@@ -113,9 +113,9 @@ def _measure_session(session: Record) -> Counter[str]:
     gold = [quotes_of(memory) for memory in session.get("gold", [])]
     sure = [one for one in drafts if not one.more]
     texts = {
-        ASKED: [*stored, *(one.text for one in sure)],
+        ASKED: [*stored, *map(_held, sure)],
         TURN: [*stored, *(f"{one.said}\n{one.text}" for one in sure)],
-        MORE: [*stored, *(one.text for one in drafts)],
+        MORE: [*stored, *map(_held, drafts)],
     }
     counts = Counter(
         sessions=1,
@@ -131,6 +131,11 @@ def _measure_session(session: Record) -> Counter[str]:
         counts[f"right{way}"] = sum(map(bool, touched))
         counts[f"found{way}"] = len(set[int]().union(*touched))
     return counts
+
+
+def _held(draft: Draft) -> str:
+    """Return the text of a draft. What a person agreed to counts with the words that agree, which the memory quotes."""
+    return f"{draft.said}\n{draft.text}" if draft.kind == AGREED else draft.text
 
 
 def quotes_of(gold: Record) -> list[frozenset[str]]:

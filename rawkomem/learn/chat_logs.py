@@ -58,11 +58,7 @@ def _named_speaker(line: str) -> tuple[str, int, str] | None:
     clock = CLOCK_TIME.search(beside[1]) if beside else None
     bare = line[: beside.start()] + line[beside.end() :] if beside else line
     name, colon, rest = bare.lstrip("# ").partition(":")
-    role = (
-        ROLES.get(name.strip(" *_[]").lower(), "")
-        if len(name) <= MAX_NAME_CHARS
-        else ""
-    )
+    role = ROLES.get(name.strip(" *_[]").lower(), "")
     is_named = colon or line.startswith("#") or (clock and line.startswith(EMPHASIS))
     return (
         (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_"))

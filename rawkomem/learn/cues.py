@@ -35,6 +35,11 @@ class Cue:
     kind: str = ""  # empty: any kind
 
 
+def caseless(pattern: str) -> re.Pattern[str]:
+    """Return a pattern that matches upper and lower case."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
 def any_of(*patterns: str) -> re.Pattern[str]:
     """Return one pattern that matches any of the patterns, in upper or lower case."""
     return re.compile(
@@ -87,79 +92,67 @@ def cues_in(sentence: str) -> tuple[Cue, ...]:
     return tuple(cue for cue in known if cue.pattern.search(sentence))
 
 
-AGREES = re.compile(
+AGREES = caseless(
     r"^(?:ok(?:ay)?\W+)?(?:yes|yep|yup|yeah|agreed|exactly|good (?:idea|call|point)|sounds (?:good|great|right)"
     r"|makes sense"
     r"|that'?s (?:right|fine|good|it|correct)|do (?:it|that|so)|go (?:ahead|for it|with)|ship it|lgtm|please do"
     r"|love it|i agree"
-    r"|you'?re right|implement (?:it|that|this|option)|option \w\b|the (?:first|second|third|latter|former)\b)",
-    re.IGNORECASE,
+    r"|you'?re right|implement (?:it|that|this|option)|option \w\b|the (?:first|second|third|latter|former)\b)"
 )
-NODS = re.compile(  # an agreement, unless a word after it starts the next request
-    r"^(?:ok(?:ay)?|sure|fine|great|perfect|right|correct|good|cool|nice)\b(?!\W+(?:now|let|next|so|then|what|can)\b)",
-    re.IGNORECASE,
+NODS = caseless(  # an agreement, unless a word after it starts the next request
+    r"^(?:ok(?:ay)?|sure|fine|great|perfect|right|correct|good|cool|nice)\b(?!\W+(?:now|let|next|so|then|what|can)\b)"
 )
-OBJECTS = re.compile(
+OBJECTS = caseless(
     r"^(?:no|nope|nah|wait|stop|hmm|hold on|wrong|actually|but|not (?:quite|really|that|yet)|don'?t|that'?s (?:not"
     r"|wrong)"
-    r"|why|isn'?t|shouldn'?t|are you sure|really\?)\b|\b(?:disagree|that'?s wrong|undo|revert|don'?t think)\b",
-    re.IGNORECASE,
+    r"|why|isn'?t|shouldn'?t|are you sure|really\?)\b|\b(?:disagree|that'?s wrong|undo|revert|don'?t think)\b"
 )
-QUALIFIES = re.compile(  # restricts or takes back an agreement
-    r"\b(?:no(?! (?:problem|worries|need|rush))|nope|not|but|stop|wait|except|never|don'?t|isn'?t|won'?t|doesn'?t)\b",
-    re.IGNORECASE,
+QUALIFIES = caseless(  # restricts or takes back an agreement
+    r"\b(?:no(?! (?:problem|worries|need|rush))|nope|not|but|stop|wait|except|never|don'?t|isn'?t|won'?t|doesn'?t)\b"
 )
 SENTENCE_END = re.compile(r"[.!?]\s|\n")
-REASON = re.compile(
-    r",? (?:because|'?cause|cuz|since|so that)\b", re.IGNORECASE
+REASON = caseless(
+    r",? (?:because|'?cause|cuz|since|so that)\b"
 )  # a quote may end before it
-TAKEN_BACK = re.compile(  # a sentence that takes back the one before it
+TAKEN_BACK = caseless(  # a sentence that takes back the one before it
     r"(?:(?:but|and|well|no)[,.!]?\s+){0,2}(?:"
     r"(?:that|this|it|these|those|which)(?:'s| is| was| are| were)(?: \w+){0,2} (?:what|how|the way|something)\b"
     r"[^.!?]{0,60}?(?:\b(?:not|never|cannot|avoid|stop)\b|n't\b)"
     r"|(?:that|this|it|these|those|which)(?:'s| is| was| are| were)(?: \w+){0,2} (?:wrong|false|forbidden|banned|obsolete"
     r"|outdated|not (?:true|right|allowed|ok(?:ay)?)|no longer (?:true|right|allowed)|a mistake)(?: here| now| any ?more)?(?:[.!,;]|$)"
     r"|(?:please )?(?:never|don't|do not|you must not|stop) (?:ever )?(?:do|doing|say|want|accept) (?:that|this|it|so)\b"
-    r"|(?:wrong|false|not|not true|never|(?:just )?kidding|scratch that|forget (?:that|it))(?: again)?(?:[.!,]|$))",
-    re.IGNORECASE,
+    r"|(?:wrong|false|not|not true|never|(?:just )?kidding|scratch that|forget (?:that|it))(?: again)?(?:[.!,]|$))"
 )
-ASSENT = re.compile(  # words of an answer that name no action of their own
+ASSENT = caseless(  # words of an answer that name no action of their own
     r"\b(?:ok(?:ay)?|yes|yep|yup|yeah|sure|fine|great|perfect|right|correct|good|cool|nice|agreed|exactly|idea|call|point"
     r"|sounds|makes? sense|that'?s|it|ship|lgtm|please|love|agree|you'?re|implement|option|first|second|third|latter"
     r"|former|go|ahead|do|so|way|both|all|approach|plan|suggestion|recommendation|proceed|thanks?|thank you|absolutely"
-    r"|definitely|of course|now|let'?s|like|apply|make)\b",
-    re.IGNORECASE,
+    r"|definitely|of course|now|let'?s|like|apply|make)\b"
 )
 # An agent's statement that becomes a draft if the person agrees to it.
-PROPOSES = re.compile(
+PROPOSES = caseless(
     r"\b(?:recommend\w*|propos\w*|suggest\w*|option|approach|should|instead|rather|because|always|never|only|so that"
     r"|fix"
-    r"|cause|window|default|prefer\w*|convention|alongside|would)\b",
-    re.IGNORECASE,
+    r"|cause|window|default|prefer\w*|convention|alongside|would)\b"
 )
-OFFERS = re.compile(
+OFFERS = caseless(
     r"\b(?:want me to|shall (?:i|we)|should i|would you like|do you want|let me|say the word"
-    r"|if you'?d (?:like|rather)|does that (?:sound|work)|ready to|i can|i'?ll|i will|i'?m going to|happy to)\b",
-    re.IGNORECASE,
+    r"|if you'?d (?:like|rather)|does that (?:sound|work)|ready to|i can|i'?ll|i will|i'?m going to|happy to)\b"
 )
 OFFER_WORDS = word_set("want would like know say word ready")
 # An offer to act on the statement before it: "Shall I do that?". "… for this task" names something else.
-REFERS = re.compile(
+REFERS = caseless(
     r"\b(?!for|in|on|to|with|of|at|about|from|into)\w+ (?:it|this|that|these|those|them|so|option|ahead)\b|\bproceed\b"
-    r"|\bthat (?:sound|work|way|shape)|#\d",
-    re.IGNORECASE,
+    r"|\bthat (?:sound|work|way|shape)|#\d"
 )
-CONTINUES = re.compile(
-    r"(?:that|this|it|so|these|those|they|otherwise)\b", re.IGNORECASE
-)
-EXPLAINS = re.compile(
+CONTINUES = caseless(r"(?:that|this|it|so|these|those|they|otherwise)\b")
+EXPLAINS = caseless(
     r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
     r"|turns? out"
-    r"|turned out|came from|stems? from|which is why)\b",
-    re.IGNORECASE,
+    r"|turned out|came from|stems? from|which is why)\b"
 )
 # A line before somebody else's words: "The README says:".
-LEADS_IN = re.compile(
+LEADS_IN = caseless(
     r"\b(?:says?|said|suggest(?:s|ed)?|wr(?:ites?|ote)|report(?:s|ed)?|prints?|printed|returns?|complains?|shows?"
     r"|told me|sent"
     r"|got|get|getting|see|seeing|output|log|error|trace|readme|vendor|documentation|ticket|e-?mail|slack|article"
@@ -168,13 +161,11 @@ LEADS_IN = re.compile(
     r"|proofread|explain"
     r"|address|from the|quote|snippet|paste|below|following)\b[^:]{0,80}:\s*$|\b(?:this|these):\s*$"
     r"|\b(?:(?:text|content|copy|details|message|mail|log|output|transcript|notes|page|ticket|issue) (?:follows|below)"
-    r"|(?:see|pasted|copied) below)\W*$",
-    re.IGNORECASE,
+    r"|(?:see|pasted|copied) below)\W*$"
 )
 # A line before a fact that the person states as their own: "Our company address is:".
-FACT = re.compile(
-    r"\b(?:our|my) (?:[\w-]+ ){0,3}(?:address|name|e-?mail|phone|domain|url|account|number|port|host|server|id)(?: is| are)?:\s*$",
-    re.IGNORECASE,
+FACT = caseless(
+    r"\b(?:our|my) (?:[\w-]+ ){0,3}(?:address|name|e-?mail|phone|domain|url|account|number|port|host|server|id)(?: is| are)?:\s*$"
 )
 # A rule that a person states as a quotation: "Follow this rule:" and a line "> Never use grep."
 QUOTED_RULE = re.compile(
@@ -182,10 +173,9 @@ QUOTED_RULE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 # Words before somebody else's, in the same line: "translate to German: …", "the vendor said: …".
-TELLS = re.compile(
+TELLS = caseless(
     r"\b(?:translate|summari[sz]e|proofread|rephrase|reword|(?:review |commit )?(?:comment|message)|reply|e-?mail|snippet"
-    r"|(?<!i )(?<!we )(?<!you )(?:says?|said|wrote|writes|replied|told me|reads))\b[^:.!?]{0,60}: (?=\S)",
-    re.IGNORECASE,
+    r"|(?<!i )(?<!we )(?<!you )(?:says?|said|wrote|writes|replied|told me|reads))\b[^:.!?]{0,60}: (?=\S)"
 )
 # A line that starts a paste: a name with a time, a heading, a page's navigation, an element, a forwarded message.
 OPENS = any_of(
@@ -198,59 +188,54 @@ OPENS = any_of(
     r"|\d+ min(?:utes?)? read|edit this page|on this page|all rights reserved|©)",
     r"^(?:meeting (?:notes|minutes)|minutes of|(?:stand-?up|retro|sync) notes|notes from)\b",
     r"\b(?:opened|commented|replied|posted|asked|answered)\b.{0,40}\bago\b|\bopened this (?:issue|pull request)\b",
+    # what Cursor sends when a person starts a plan
+    r"^implement the (?:plan as specified, it is attached|following to-dos from the plan)\b",
     # an agent's thoughts or its answer
     r"\byou'?re (?:absolutely |completely )?right to\b|^your (?:comment|question|point|concern)\b.{0,80}\bsuggests\b",
     r"^(?:the user(?:'s)? \w+|you'?re (?:absolutely|completely|right to|raising|bringing up|making a|asking (?:about|me))"
     r"|you(?:'ve)? (?:raised?|made?) an? |let me (?:analy[sz]e|examine|reflect|think (?:through|more|about (?:what|how))))\b",
 )
 # Lines of which two show a paste: headers of e-mails, tickets and notes, greetings, farewells.
-SIGNS_OFF = re.compile(
+SIGNS_OFF = caseless(
     r"^(?:thanks|thank you|cheers|best|regards|(?:best|kind|warm) (?:regards|wishes)|sincerely|yours)(?:,|, [\w .-]{2,30}|!? ?[–—-] ?\w+)?$"
-    r"|^--$",
-    re.IGNORECASE,
+    r"|^--$"
 )
-SIGNS = re.compile(
+SIGNS = caseless(
     r"^\W{0,4}(?:from|to|cc|sent|date|subject|title|reporter|reported by|author|assignee|assigned to|owner|labels|milestone"
     r"|body|description|status|priority|severity|component|environment|affects|version|type|project|created|updated"
     r"|attendees|participants|present|agenda|topic|minutes|notes|summary|decisions?|action items|next steps"
     r"|steps to reproduce|(?:expected|actual)(?: behaviou?r| results?)?|acceptance criteria|comments?|resolution|due)\W{0,2}:"
-    rf"|^(?:hi|hello|hey|dear|good (?:morning|afternoon))(?: \w+){{0,3}}[,!]$|^\[?[A-Z]{{2,10}}-\d+\b|{SIGNS_OFF.pattern}",
-    re.IGNORECASE,
+    rf"|^(?:hi|hello|hey|dear|good (?:morning|afternoon))(?: \w+){{0,3}}[,!]$|^\[?[A-Z]{{2,10}}-\d+\b|{SIGNS_OFF.pattern}"
 )
 # The start of a paragraph by which a person replies to a paste.
-REPLIES = re.compile(
+REPLIES = caseless(
     r"(?:so|ok(?:ay)?|no|nope|yes|hmm|anyway|ignore|(?:the )?above|can you|could you|is (?:this|that|it)|are (?:these|those)"
     r"|what (?:does|do|is|should)|why (?:does|do|is)|does (?:this|that|he|she|it)|in our case|for us|given (?:this|that)"
-    r"|based on (?:this|that)|that'?s what)\b",
-    re.IGNORECASE,
+    r"|based on (?:this|that)|that'?s what)\b"
 )
 # Lead-ins of a sentence, which are left out of a title.
-MARKERS = re.compile(
+MARKERS = caseless(
     r"^(?:(?:actually|please|and|but|so|also|then|from now on|going forward|as agreed|recall that|hey|ah|oh|hmm|nah|wait)[,:.!\s]+"
     r"|(?:ok(?:ay)?|agreed|decision|decided|yes|yep|yup|yeah|good|great|nice|perfect|right)(?:[,:;.!]+| [–—-])\s*"
-    r"|(?:no|nope|wrong|well)(?:[,;.!]+| [–—-])\s*"
+    r"|(?:no|nope|wrong|well|nein|nee|non|não)(?:[,;.!]+| [–—-])\s*"
     r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
-    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))(?:[:,]? that\b|[:,]| to\b)\s*)+",
-    re.IGNORECASE,
+    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))(?:[:,]? that\b|[:,]| to\b)\s*)+"
 )
 
-CHOOSING = re.compile(
+CHOOSING = caseless(
     r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's (?!not)"
-    r"|^i (?:meant|think|guess|feel like|feel that)(?: that)? (?=we|you|it|the|this|there)",
-    re.I,
+    r"|^i (?:meant|think|guess|feel like|feel that)(?: that)? (?=we|you|it|the|this|there)"
 )
 REASONS = re.compile(
     r" because | since | so that |, so |, which |; | [-–—] "
 )  # a title ends before these
-CLAUSES = re.compile(
+CLAUSES = caseless(
     r"(?:[,;:]|\.\.+| -+| [–—]|\?!?|!) (?![^`]*`[^`]*(?:`[^`]*`[^`]*)*$)| \((?=\w)|\) "
-    r"| (?=but |and (?:then|also|we|you|i|it|never|always)\b)",
-    re.IGNORECASE,
+    r"| (?=but |and (?:then|also|we|you|i|it|never|always)\b)"
 )
-DEPENDS = re.compile(  # a clause that says nothing without another one
+DEPENDS = caseless(  # a clause that says nothing without another one
     r"(?:even|since|because|if|when|while|although|though|unless|until|as|that|which|who|where|otherwise|just to"
-    r"|(?:but|and|or) (?!please|we|you|i|it|then|also|always|never))\b",
-    re.IGNORECASE,
+    r"|(?:but|and|or) (?!please|we|you|i|it|then|also|always|never))\b"
 )
 # Pairs of a choice and its alternative: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
 PAIR = re.compile(
@@ -259,23 +244,19 @@ PAIR = re.compile(
 )
 
 # A command of two words in a rule: "use make suite", "run `npm test`"; and a file name.
-COMMANDS = re.compile(
+COMMANDS = caseless(
     r"\b(?:use|run|call|with|via) `?((?:make|just|npm|pnpm|yarn|bun|cargo|go|uv|poetry|mix|rake|gradle|docker|git)"
-    r"(?: run)? (?!(?:sure|it|the|a|an|one|this|that)\b)[a-z][\w:-]{1,30})",
-    re.IGNORECASE,
+    r"(?: run)? (?!(?:sure|it|the|a|an|one|this|that)\b)[a-z][\w:-]{1,30})"
 )
-FILES = re.compile(
-    r"(?<![\w.-])[\w-]{2,30}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])", re.IGNORECASE
-)
+FILES = caseless(r"(?<![\w.-])[\w-]{2,30}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])")
 
 # Words after which a rule names what an agent must not do, or not before something else: "never run bare", "do not".
 # "You did not run pytest" and "do not commit without running pytest" ask for the command.
-FORBIDS = re.compile(
+FORBIDS = caseless(
     r"(?:(?<!you )\bnever|\bavoid|\bbefore|\bstop|\binstead of|\brather than|\bno(?= `)|(?:\b(?:do|must|should)|,|\band|\() ?not"
     r"|(?<!why )(?<!\bi )(?<!you )\b(?:do|must|should)n['’]?t)"
     r"(?: (?:you|ever|to|just|directly|manually|with|via|by|an?|the|any|our|tests|bare|plain|raw))*"
-    r"(?: (?:(run|running|execute|executing)|use|using|call|calling))?(?: (?:an?|the|any|tests|with|bare|plain|raw))* ",
-    re.IGNORECASE,
+    r"(?: (?:(run|running|execute|executing)|use|using|call|calling))?(?: (?:an?|the|any|tests|with|bare|plain|raw))* "
 )
 PROGRAMS = (
     r"(?:pytest|tox|jest|vitest|rspec|npm|npx|pnpm|yarn|bun|cargo|uv|poetry|pip|git|rm|docker|kubectl|terraform|gradle|mvn"
@@ -288,31 +269,28 @@ ENDS = (
     r"|instead|it|manually|nor|on|or|since|so|there|this|to|unless|until|when|with|without|yourself)\b)"
 )
 COMMAND_SPAN = re.compile(r"`([\w./-]{2,40}(?: [^`()<>|]{1,60})?)`")
-STARTS_PROGRAM = re.compile(PROGRAMS, re.IGNORECASE)
-BARE_COMMAND = re.compile(
+STARTS_PROGRAM = caseless(PROGRAMS)
+BARE_COMMAND = caseless(
     rf"({PROGRAMS}(?: (?:add|apply|build|checkout|ci|clean|commit|compose|delete|deploy|destroy|exec|fmt|get|install|merge"
     r"|migrate|prune|publish|pull|push|rebase|reset|restore|revert|run|start|stash|test|up|down|update)\b)?"
-    rf"(?: --?[\w-]{{1,30}})*){ENDS}",
-    re.IGNORECASE,
+    rf"(?: --?[\w-]{{1,30}})*){ENDS}"
 )
-CHANGES = re.compile(
+CHANGES = caseless(
     r"(?:(?:create |add )?or )?(?:edit|chang|modify|touch|writ|overwrit|delet|remov|renam|mov|updat|regenerat|rewrit)"
-    r"(?:e|ing)?(?: (?:to|in|an?|the|any|our|all|files?|anything|under|inside))* ",
-    re.IGNORECASE,
+    r"(?:e|ing)?(?: (?:to|in|an?|the|any|our|all|files?|anything|under|inside))* "
 )
-TOGETHER = re.compile(r"\b(?:together|in (?:sync|step))\b", re.IGNORECASE)
+TOGETHER = caseless(r"\b(?:together|in (?:sync|step))\b")
 # a path with a slash, or a name with a usual extension; and the words between two of them
 CHANGED_FILE = re.compile(
     r"`?(?<![\w.@/:-])([\w@*.-]{1,60}/[\w@.*/-]{0,140}|[\w@*-]{1,60}\.(?:mdx?|txt|json|ya?ml|toml|lock|ini|cfg|conf|sql|py"
     rf"|[jt]sx?|s?css|html|go|rs|rb|java|kt|swift|[ch]|cpp|cs|php|sh|xml|csv|tf|proto|graphql))(?<!\.)`?{ENDS}"
 )
-AND_FILE = re.compile(r",? (?:and|or|nor) |, ", re.IGNORECASE)
+AND_FILE = caseless(r",? (?:and|or|nor) |, ")
 
 # The work that a rule is about: "Run the tests" in "Run the tests with pnpm, never with npm".
-WORK = re.compile(
+WORK = caseless(
     r"(?!(?:use|prefer|avoid|never|always|do|don't|no|not|we|our|the|a|an|this|all|every|each|keep)\b)"
-    r"([a-z]+(?: (?!(?:is|are|was|were|has|have|must|should|will|can)\b)[\w-]+){2,4}?)(?=,| (?:with|using|in|on|by|via|from|before|after|only|never|not|instead|through|as)\b)",
-    re.IGNORECASE,
+    r"([a-z]+(?: (?!(?:is|are|was|were|has|have|must|should|will|can)\b)[\w-]+){2,4}?)(?=,| (?:with|using|in|on|by|via|from|before|after|only|never|not|instead|through|as)\b)"
 )
 
 # Words that introduce a statement and do not name its subject.
@@ -328,11 +306,8 @@ WORKING_WITH, WORKING_ON, ASKED = (
     "When working on",
     "When asked:",
 )  # start of conditions
-THIS_FILE = re.compile(
-    r"\b(?:this|that|the same) (?:file|script|page|doc(?:ument)?)\b", re.IGNORECASE
-)
+THIS_FILE = caseless(r"\b(?:this|that|the same) (?:file|script|page|doc(?:ument)?)\b")
 # a word that stands for what was said before: "don't do that again", "the same for …"
-POINTS = re.compile(
-    r"\b(?:that|this|it|them|those|these|so|the same)\b(?=\W*$|[.,;!?)]| (?:again|any ?more|here|now|too|either|please|for|without|unless|ever)\b)",
-    re.IGNORECASE,
+POINTS = caseless(
+    r"\b(?:that|this|it|them|those|these|so|the same)\b(?=\W*$|[.,;!?)]| (?:again|any ?more|here|now|too|either|please|for|without|unless|ever)\b)"
 )

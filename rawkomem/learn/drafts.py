@@ -202,23 +202,22 @@ def _error_in(output: str) -> str:
 
 MIN_ASKED_SCORE = 0.7  # of a draft that the person is asked about
 MIN_MORE_SCORE = 0.3  # of the others
-# drafts of one session that the person is asked about: those with the highest scores.
-# A long session may bring one for each TURNS_PER_DRAFT human turns.
-MAX_ASKED, TURNS_PER_DRAFT = 5, 10
+# drafts of one session that the person is asked about: those with the highest scores
+MAX_ASKED = 5
 MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
-# at most, of a wish or an objection in the first words of a session: they describe a task
-MAX_OPENING_SCORE = 0.6
+# at most, of a single weak cue ("I need a button"), however much is said around it, and of all but a rule or a
+# clear decision in the first words of a session: they describe a task
+MAX_WEAK_SCORE = 0.6
 # for each other sentence of the statement that contains cues
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
 ANSWERS = "answers the agent's question"
 AGAIN, AGAIN_SCORE = "said again", 0.5  # each time that a person says the same
-# a statement that a person agreed to, and an answer to a question of the agent
-AGREED_SCORE = ANSWER_SCORE = 1.0
-LONE_ANSWER_SCORE = 0.5  # an answer without a number
-MAX_ANSWER_WORDS = 12  # of such an answer; a longer turn says more than an answer
+AGREED_SCORE = 1.0  # a statement that a person agreed to
+ANSWER_SCORE = 0.5  # an answer to a question of the agent: it is mostly about one case
+MAX_ANSWER_WORDS = 12  # of an answer without a number; a longer turn says more
 MAX_SAID_CHARS = 2_000  # of a person's words in a draft
 MAX_DRAFT_BEFORE_CHARS = 600  # of the agent's words in a draft: the end of them
 MAX_TASK_CHARS = 120
@@ -231,7 +230,8 @@ MAX_TEXT_WORDS = 60
 # is left out of titles
 UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")
 BLOCKS = re.compile(
-    r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )|(?<=[a-z]{3}[.!?]) (?=[a-z])"
+    r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|\n(?=(?i:never|always|don't|do not)\b)|(?<=;) (?=\d\. )"
+    r"|(?<=[a-z]{3}[.!?]) (?=[a-z])"
 )
 # The number of a question or an answer: "2. only admins", "re: 2) …"
 NUMBER = re.compile(
@@ -278,11 +278,9 @@ def choose_drafts(turns: Sequence[Turn], run: RunFacts) -> list[Draft]:
             draft = said_again(max(draft, same, key=lambda one: len(one.said)))
         distinct.append(draft)
     ranked = sorted(distinct, key=lambda draft: (-draft.score, draft.at))
-    most = max(MAX_ASKED, len(spoken) // TURNS_PER_DRAFT)
-    sure = sum(draft.score >= MIN_ASKED_SCORE for draft in ranked)
-    asked = min(most, sure)
-    others = ranked[asked : asked + MAX_MORE]
-    return [*ranked[:asked], *(replace(draft, more=True) for draft in others)]
+    sure = [draft for draft in ranked if draft.score >= MIN_ASKED_SCORE][:MAX_ASKED]
+    others = ranked[len(sure) :][:MAX_MORE]
+    return [*sure, *(replace(draft, more=True) for draft in others)]
 
 
 def said_again(draft: Draft, *sessions: str) -> Draft:
@@ -318,7 +316,7 @@ def _draft_of(
     said = redact(statement.said)[:MAX_SAID_CHARS].strip()
     before, text = redact(exchange.before).strip(), redact(statement.text).strip()
     kind = statement.kind
-    title = _clause(" ".join(redact(statement.title).split())) or draft_title(text)
+    title = redact(statement.title) or draft_title(text)
     when = conditions_of_title(title, text)
     patterns = propose_patterns(text) if kind in RULES else ()
     if kind == CORRECTION:
@@ -366,13 +364,12 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         agreed = "" if number else exchange.agreed
         said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
-        is_task = not (last or exchange.before)
-        if is_task and found.kind in (CORRECTION, PREFERENCE):
-            found = replace(found, score=min(found.score, MAX_OPENING_SCORE))
+        if not (last or exchange.before) and not _orders(found.kind, part):
+            found = replace(found, score=min(found.score, MAX_WEAK_SCORE))
         if found.kind == AGREED:
-            text = f"{agreed}\n\nThe person agreed: “{said}”"
+            text = f"{agreed}\n\n“{said}”" if _says_more(said) else agreed
         elif found.score < MIN_MORE_SCORE and question and _answers(said):
-            found = Statement(LONE_ANSWER_SCORE, DECISION, ANSWERS, said)
+            found = Statement(ANSWER_SCORE, DECISION, ANSWERS, said)
             yield _answered(found, question, said)
             continue
         else:
@@ -380,10 +377,21 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         yield replace(found, text=text)
 
 
+def _orders(kind: str, told: Sequence[str]) -> bool:
+    """Tell whether some sentences state a rule, or a decision in clear words."""
+    decided = _kinds(key_sentence(told)).get(DECISION, 0.0)
+    return kind == RULE or (kind == DECISION and decided >= MIN_PART_SCORE)
+
+
 def _answered(found: Statement, question: str, answer: str) -> Statement:
-    """Return a statement with an answer beside its question, both as they were said."""
-    text = f"“{question}” — “{answer}”"
-    return replace(found, text=text, title=f"{question} {answer}")
+    """Return a statement with an answer beside its question, both as they were said.
+
+    The title is the answer; a short one comes after as much of its question as there is room for.
+    """
+    title = draft_title(answer)
+    if len(title.split()) < MIN_TITLE_WORDS:
+        title = f"{one_line(question, MAX_TITLE_CHARS - len(title) - 1)} {answer}"
+    return replace(found, text=f"“{question}” — “{answer}”", title=title)
 
 
 def _last_question(before: str) -> str:
@@ -395,9 +403,13 @@ def _last_question(before: str) -> str:
 
 def _answers(said: str) -> bool:
     """Tell whether some words can be an answer: a few words that do not only agree, and no question."""
-    rest = cues.ASSENT.sub(" ", said)
     few = len(said.split()) <= MAX_ANSWER_WORDS
-    return few and bool(language().content_words(rest)) and _is_statement(said)
+    return few and _says_more(said) and _is_statement(said)
+
+
+def _says_more(said: str) -> bool:
+    """Tell whether some words say more than that the person agrees."""
+    return bool(language().content_words(cues.ASSENT.sub(" ", said)))
 
 
 def answers_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
@@ -461,7 +473,7 @@ def _concise(told: Sequence[str]) -> str:
     """Return a person's words without questions; of many words, only the sentences that matter."""
     key = key_sentence(told)
     notes = _has_cue(key, cues.NOTE)
-    for is_wanted in (_is_statement, _has_kind):
+    for is_wanted in (_is_statement, _kinds):
         wanted = [one for one in told if one == key or is_wanted(one)]
         if notes or sum(len(one.split()) for one in wanted) <= MAX_TEXT_WORDS:
             break
@@ -483,8 +495,13 @@ def _is_statement(sentence: str) -> bool:
     return not _has_cue(sentence, cues.QUESTION)
 
 
-def _has_kind(sentence: str) -> bool:
-    return any(cue.kind and cue.weight > 0 for cue in cues.cues_in(sentence))
+def _kinds(sentence: str) -> dict[str, float]:
+    """Return the kinds of drafts that the cues of a sentence suggest, each with their weight."""
+    kinds = defaultdict[str, float](float)
+    for cue in cues.cues_in(sentence):
+        if cue.kind and cue.weight > 0:
+            kinds[cue.kind] += cue.weight
+    return kinds
 
 
 def _parts_of(told: Sequence[str]) -> list[list[str]]:
@@ -525,10 +542,7 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     """Return the score, the kind and the reasons for some sentences of a person in an exchange."""
     hits = cues.cues_in(key_sentence(told))
     parts = [(cue.name, cue.weight) for cue in hits]
-    kinds = defaultdict[str, float](float)
-    for cue in hits:
-        if cue.kind and cue.weight > 0:
-            kinds[cue.kind] += cue.weight
+    kinds = _kinds(key_sentence(told))
     kind = (
         CORRECTION
         if CORRECTION in kinds
@@ -544,6 +558,8 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
         parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
     score = sum(weight for _, weight in parts) if kind else 0.0
+    if 0 < sum(kinds.values()) < MIN_ASKED_SCORE:
+        score = min(score, MAX_WEAK_SCORE)
     return Statement(score, RULE if kind == cues.NOTE else kind or DECISION, why)
 
 
@@ -597,15 +613,7 @@ def _clause(sentence: str) -> str:
 
 LEARNED_TAG = "learned"  # tag of memories that were found in a session
 QUOTE_KEY = "quote"  # key of a memory that holds the person's words
-BY_PERSON = (
-    CORRECTION,
-    RULE,
-    PREFERENCE,
-    DECISION,
-    REQUEST,
-    AGREED,
-    FOUND,
-)  # kinds in which a person speaks
+BY_AGENT = (FIX, INSTRUCTION)  # kinds in which no person speaks
 MAX_QUOTE_CHARS = 600
 AGENT_LABEL, PERSON_LABEL, EVIDENCE_LABEL = (
     "agent",
@@ -649,4 +657,4 @@ def exchange_of_draft(draft: Draft) -> list[tuple[str, str]]:
 
 def _holds_persons_words(draft: Draft) -> bool:
     """Tell whether `draft.said` holds a person's words. A draft made from failures lists the failures there."""
-    return draft.kind in BY_PERSON and LESSON not in draft.tags
+    return draft.kind not in BY_AGENT and LESSON not in draft.tags

@@ -415,9 +415,8 @@ MAX_OUTPUT_CHARS = 100_000  # of one output that are searched
 # share of an instruction's content words that a memory must repeat
 MIN_PLANTED_SHARE = 0.6
 READ_SENTENCES = 3  # from "remember …" on: its object may be in the next sentences
-ASKS_TO_REMEMBER = re.compile(
-    r"\b(?:remember|memori[sz]e|store|save|add to (?:your )?memory|note that|from now on)\b",
-    re.IGNORECASE,
+ASKS_TO_REMEMBER = cues.caseless(
+    r"\b(?:remember|memori[sz]e|store|save|add to (?:your )?memory|note that|from now on)\b"
 )
 
 

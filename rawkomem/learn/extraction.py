@@ -35,7 +35,7 @@ from .exchanges import (
 from .llm import SCHEMAS, Llm, ask_for_json
 from .proposed_conditions import propose_conditions
 from .repetitions import PROMOTED_KINDS
-from .turns import ASSISTANT, USER, RunFacts, Turn
+from .turns import ASSISTANT, USER, RunFacts, Turn, objects_in
 
 Proof = tuple[Turn, str, str, str]
 
@@ -272,14 +272,8 @@ def build_prompt(
 
 def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
     """Yield the answers in a model's object: the items of `memories`, or else the object itself."""
-    listed = answer.get("memories")
-    items = (
-        [item for item in listed if isinstance(item, dict)]
-        if isinstance(listed, list)
-        else []
-    )
     wanted = answer.get("shouldCreateMemory", True) is not False
-    for item in (items or [dict(answer)])[:MAX_MEMORIES]:
+    for item in (objects_in(answer.get("memories")) or [dict(answer)])[:MAX_MEMORIES]:
         title, content, front = (
             item.get("memoryTitle"),
             item.get("content"),
@@ -318,9 +312,8 @@ def draft_from(
         one_line(item.title, TITLE_CHARS),
         clean(item.content)[:TEXT_CHARS].strip(),
     )
-    session = run.session or run.source
     return Draft(
-        id=draft_id(session, normalized_quote(quote)),
+        id=draft_id(run.session, normalized_quote(quote)),
         kind=kind,
         said=said,
         before=before,
@@ -331,7 +324,7 @@ def draft_from(
         tags=_tags(front.get("tags")),
         score=1.0,
         why=one_line(item.reasoning, 200),
-        session=session,
+        session=run.session,
         host=run.agent,
         task=run.task,
         at=answer.at or now(),

@@ -361,8 +361,4 @@ def goal_conditions(goals: Iterable[str]) -> tuple[str, ...]:
 
 def learnings_by_trace(census: Census) -> dict[str, Memory]:
     """Return trace id → the active learning that contains it."""
-    return {
-        id: learning
-        for learning in made_learnings(census)
-        for id in derived_from(learning)
-    }
+    return memory_by_source(made_learnings(census))

@@ -18,7 +18,7 @@ from ..text.acts import MAX_PATTERN_CHARS, PATHS_KEY
 from ..text.clean import one_line
 from ..text.language import statement_of
 from ..text.paths import path_below
-from .cues import any_of
+from .cues import any_of, caseless
 from .drafts import (
     FILED,
     MAX_SAID_CHARS,
@@ -28,7 +28,7 @@ from .drafts import (
 from .exchanges import Exchange, typed_in
 from .repetitions import MIN_AGAIN_WORDS, is_repeated, means_same
 from .transcripts import MAX_DOCUMENT_BYTES
-from .turns import RunFacts, time_of
+from .turns import RunFacts, objects_in, time_of, within
 
 Record = dict[str, Any]
 # drafts with the same request, and the subject of the first
@@ -44,7 +44,7 @@ READ_HINT = (
 AUTHOR_KEYS = {"user", "author"}
 NOT_BLANK = re.compile(r"\S")
 PULL_REQUEST = re.compile(r"([\w.-]{1,100}/[\w.-]{1,100})/pulls?/(\d{1,12})")
-BOT_NAME = re.compile(r"\[bot\]$|[-_]bot\b|[-_]bot_|\brobot$|^bot[-_]", re.IGNORECASE)
+BOT_NAME = caseless(r"\[bot\]$|[-_]bot\b|[-_]bot_|\brobot$|^bot[-_]")
 CHANGED_LINE = re.compile(r"changed this (?:line|file) in")  # a note of GitLab itself
 SUGGESTION = "```suggestion"  # starts code that is to replace the line
 MAX_THREADS = 2_000  # each request is compared with all others
@@ -128,31 +128,17 @@ def _objects_in(stream: IO[bytes]) -> Iterator[Record]:
 def _notes_in(one: Record, number: int) -> Iterator[tuple[str, Record]]:
     """Yield the comments in an object of an API, each with a name of its thread."""
     if "data" in one:  # an answer of GitHub's GraphQL
-        pull_request = _mapping(_mapping(_mapping(one["data"]).get("repository")).get("pullRequest"))  # fmt: skip
-        for place, thread in enumerate(_nodes(pull_request, "reviewThreads")):
-            for note in _nodes(thread, "comments"):
+        threads = within(one, "data", "repository", "pullRequest", "reviewThreads", "nodes")  # fmt: skip
+        for place, thread in enumerate(objects_in(threads)):
+            for note in objects_in(within(thread, "comments", "nodes")):
                 yield f"{number}-{place}", {**thread, **note}
     elif "notes" in one:  # a discussion of GitLab
-        for note in _objects(one["notes"]):
+        for note in objects_in(one["notes"]):
             yield f"{one.get('id') or number}", note
     elif "noteable_type" in one:  # a note of GitLab; answers are at the same place
         yield str(one.get("position") or f"note-{one.get('id')}"), one
     else:
         yield str(one.get("in_reply_to_id") or one.get("id")), one
-
-
-def _mapping(value: object) -> Record:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[Record]:
-    found = value if isinstance(value, list) else []
-    return [one for one in found if isinstance(one, dict)]
-
-
-def _nodes(value: Record, name: str) -> list[Record]:
-    """Return the objects of a connection of GraphQL."""
-    return _objects(_mapping(value.get(name)).get("nodes"))
 
 
 def _thread_of(notes: list[Record]) -> Thread | None:
@@ -161,7 +147,7 @@ def _thread_of(notes: list[Record]) -> Thread | None:
     if not written:
         return None
     first = written[0]
-    path = first.get("path") or _mapping(first.get("position")).get("new_path")
+    path = first.get("path") or within(first, "position", "new_path")
     host, named = GITHUB, PULL_REQUEST.search(str(first.get("html_url") or first.get("url")))  # fmt: skip
     review = f"{named[1]}#{named[2]}" if named else ""
     if "noteable_type" in first:
@@ -177,9 +163,9 @@ def _thread_of(notes: list[Record]) -> Thread | None:
 
 
 def _comment_of(note: Record) -> Comment:
-    by = _mapping(note.get("user") or note.get("author"))  # null: a deleted account
-    name = one_line(str(by.get("login") or by.get("username") or ""), 100)
-    is_bot = "Bot" in (by.get("type"), by.get("__typename"))
+    by = note.get("user") or note.get("author")  # null: a deleted account
+    name = one_line(str(within(by, "login") or within(by, "username") or ""), 100)
+    is_bot = "Bot" in (within(by, "type"), within(by, "__typename"))
     at = time_of(note.get("created_at") or note.get("createdAt"))
     text = note["body"][:MAX_COMMENT_CHARS]
     is_bot = is_bot or bool(BOT_NAME.search(name))
@@ -209,21 +195,20 @@ MIN_REVIEW_SCORE = 1.0  # that a request needs to become a draft
 MAX_REVIEW_DRAFTS = 5  # of one review: those with the highest scores
 MAX_PATHS = 8  # of one draft
 REVIEW_TAG = "review"
-# what became of a thread
+# what became of a thread: "3 without a request"
 NO_REQUEST, NOT_FOLLOWED, FOLLOWED, OF_BOTS, TOO_WEAK = (
-    "threads without a request",
-    "threads without a change",
-    "threads with a request and a change",
-    "threads of bots",
-    "requests left out: about one case, or weaker than five others of the same review",
+    "without a request",
+    "without a change",
+    "with a request and a change",
+    "of bots",
+    "with a request left out: about one case, or weaker than five others of the same review",
 )
 DONE_VERBS = (
     "done|fixed|addressed|updated|changed|renamed|removed|added|moved|replaced|applied|reverted|restored|corrected|adjusted"
     "|resolved|dropped|switched|refactored|reworded|split|extracted|simplified"
 )
-DONE = re.compile(
-    rf"\A(?![^.!\n]*(?:\bnot\b|n't\b|\bnever\b|\?))[^.!\n]{{0,80}}\b(?:{DONE_VERBS})\b",
-    re.IGNORECASE,
+DONE = caseless(
+    rf"\A(?![^.!\n]*(?:\bnot\b|n't\b|\bnever\b|\?))[^.!\n]{{0,80}}\b(?:{DONE_VERBS})\b"
 )
 DECLINES = any_of(
     r"\b(?:disagree|won'?t|rather not|intentional(?:ly)?|on purpose|by design|out of scope)\b",
@@ -231,11 +216,10 @@ DECLINES = any_of(
     r"\bnot (?:needed|necessary|related|possible|required)\b|\bno need\b",
     r"\b(?:separate|follow-?up|another|different|later|next) (?:pr|pull request|mr|merge request|issue|ticket|commit|patch)\b",
 )
-NIT = re.compile(r"^\W*(?:(?:super |tiny |small |minor )?nit(?:pick)?s?|minor|style|optional|suggestion)\b ?(?:\([^)]*\))?\s*[:,–—-]*\s*", re.IGNORECASE)  # fmt: skip
-POLITE = re.compile(
+NIT = caseless(r"^\W*(?:(?:super |tiny |small |minor )?nit(?:pick)?s?|minor|style|optional|suggestion)\b ?(?:\([^)]*\))?\s*[:,–—-]*\s*")  # fmt: skip
+POLITE = caseless(
     r"^(?:and |also,? |but |maybe |perhaps )*(?:can|could|would|will|should|shall) (?:you|we)(?: all| also| just| maybe| perhaps| please)*"
-    r" (?!(?:explain|clarify|elaborate|tell|confirm|check|verify|look|see|have|take|give|restore|revert|undo|rebase|squash)\b)(?=[a-z])|^(?:and |also,? )*(?:i'?d|i would)(?: just| rather)? (?=(?:use|add|drop|remove|rename|move|keep|make|put|avoid|call|return|write)\b)",
-    re.IGNORECASE,
+    r" (?!(?:explain|clarify|elaborate|tell|confirm|check|verify|look|see|have|take|give|restore|revert|undo|rebase|squash)\b)(?=[a-z])|^(?:and |also,? )*(?:i'?d|i would)(?: just| rather)? (?=(?:use|add|drop|remove|rename|move|keep|make|put|avoid|call|return|write)\b)"
 )
 ASKS_FOR = any_of(
     r"\b(?:please|pls|should(?:n't)?|must|needs? to|ha(?:s|ve) to|ought to|prefer|instead|rather than|avoid|never|always|let's|consider"
@@ -250,7 +234,7 @@ ONE_CASE = any_of(
     r"\b(?:this|that|these|those|here|pr|patch|commit|typos?)\b",
     r"^(?:please,? |pls |just |also |maybe )*(?:add|fix|revert|restore|update|rebase|move|rename|remove|delete|drop|adjust|split|put|chop|mention)\b",
 )
-SAME_AGAIN = re.compile(r"^\W*(?:same|ditto|likewise|as above|see above|here,? too|and here|again)\b[^.!?\n]{0,40}\W*$", re.IGNORECASE)  # fmt: skip
+SAME_AGAIN = caseless(r"^\W*(?:same|ditto|likewise|as above|see above|here,? too|and here|again)\b[^.!?\n]{0,40}\W*$")  # fmt: skip
 
 
 def drafts_of_reviews(threads: Iterable[Thread]) -> tuple[list[Draft], dict[str, int]]:

@@ -473,18 +473,12 @@ def read_session(stream: IO[bytes], run: RunFacts) -> Heard:
     transcript = Transcript(stream)
     turns = tuple(transcript.turns())
     host = "" if transcript.host == MARKDOWN else transcript.host
-    source = (
-        f"{host} session {transcript.session}"
-        if transcript.session
-        else host and f"{host} session"
-    )
     session = run.session or transcript.session
     told = replace(
         run,
         agent=run.agent or host,
         task=redact(run.task),
         error=redact(run.error),
-        source=source,
         session=session,
     )
     counts = {name: count for name, count in transcript.counts.items() if count}

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from ..model.values import TYPE_CHECKING, read_time, record, replace
+from ..text.prompts import is_notification
 
 if TYPE_CHECKING:
     from typing import Any
@@ -65,7 +66,6 @@ class RunFacts:
     task: str = ""
     result: str = ""  # one of RESULTS, or unknown
     error: str = ""
-    source: str = ""  # host and session, for people
     session: str = ""  # the host's id of the session
 
 
@@ -172,7 +172,7 @@ def _first_value(values: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return next((values[key] for key in keys if values.get(key)), "")
 
 
-def _within(value: Any, *keys: str) -> Any:
+def within(value: Any, *keys: str) -> Any:
     """Return the value below these keys of nested objects; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
@@ -219,7 +219,7 @@ def host_of(record: Record) -> str:
 def turns_of_record(record: Record, host: str) -> Iterator[Turn]:
     """Yield the turns in a record of a host, with the time of the record."""
     named = record.get("timestamp") or record.get("created_at")
-    at = time_of(named or _within(record, "info", "time", "created"))
+    at = time_of(named or within(record, "info", "time", "created"))
     return (replace(turn, at=at) for turn in READERS[host][1](record))
 
 
@@ -228,17 +228,17 @@ def session_of(record: Record) -> str:
     meta = record.get("payload") if record.get("type") == "session_meta" else record
     names = (
         record.get("sessionId"),
-        _within(record, "info", "sessionID"),
-        _within(record, "data", "sessionId"),
-        _within(meta, "session_id"),
-        meta is not record and _within(meta, "id"),
+        within(record, "info", "sessionID"),
+        within(record, "data", "sessionId"),
+        within(meta, "session_id"),
+        meta is not record and within(meta, "id"),
     )
     return next(filter(None, map(_text, names)), "")
 
 
 def is_subagents(record: Record) -> bool:
     """Return whether a record is from or to a sub-agent. Claude Code and Copilot mix these with the session's own."""
-    spawned = _within(record, "data", "parentToolCallId") and "parentId" in record
+    spawned = within(record, "data", "parentToolCallId") and "parentId" in record
     return bool(record.get("isSidechain") or record.get("agentId") or spawned)
 
 
@@ -246,10 +246,10 @@ def opens_subagent(record: Record) -> bool:
     """Return whether a record says that the whole transcript is a sub-agent's (Codex, Gemini, OpenCode)."""
     if record.get("type") == "session_meta":
         meta = record.get("payload")
-        is_spawned = _within(meta, "thread_source") == "subagent"
-        sources = [_within(meta, "source", key) for key in ("subagent", "subAgent")]
-        return bool(is_spawned or _within(meta, "agent_role") or any(sources))
-    if "messages" in record and _within(record, "info", "parentID"):
+        is_spawned = within(meta, "thread_source") == "subagent"
+        sources = [within(meta, "source", key) for key in ("subagent", "subAgent")]
+        return bool(is_spawned or within(meta, "agent_role") or any(sources))
+    if "messages" in record and within(record, "info", "parentID"):
         return True  # in a message's info, it is another message
     return record.get("kind") == "subagent" and "projectHash" in record
 
@@ -282,15 +282,15 @@ def _part_calls(part: Record) -> Iterator[Turn]:
 
 def _is_typed(record: Record) -> bool:
     """Return whether a person typed a prompt; true if the record does not say. Other programs send prompts too."""
-    origin = _within(record, "origin", "kind") or "human"
+    origin = within(record, "origin", "kind") or "human"
     return origin == "human" and record.get("commandMode", "prompt") == "prompt"
 
 
 def _claude_queued(record: Record) -> Iterator[Turn]:
     """Yield what a person typed while the agent worked. It is recorded when it is queued and when it is delivered."""
     attached: Any = record.get("attachment")
-    if _within(attached, "type") == "queued_command" and _is_typed(attached):
-        yield Turn(USER, _joined(_within(attached, "prompt")))
+    if within(attached, "type") == "queued_command" and _is_typed(attached):
+        yield Turn(USER, _joined(within(attached, "prompt")))
     elif record.get("operation") == "enqueue":
         yield Turn(QUEUED, _joined(record.get("content")))
 
@@ -305,7 +305,7 @@ def _claude_result(record: Record, part: Record) -> Iterator[Turn]:
         record.get("toolDenialKind") == "user-rejected" or result == CLAUDE_REFUSED
     )
     failed = bool(part.get("is_error"))
-    stopped = refused or _within(result, "interrupted")
+    stopped = refused or within(result, "interrupted")
     yield _result_turn(part.get("tool_use_id"), "", output, None if stopped else failed)
     if refused and failed:
         yield Turn(USER, output.partition(CLAUDE_REFUSAL)[2])
@@ -349,7 +349,7 @@ def _codex_output(output: Any) -> tuple[str, bool | None]:
 
 def _code_failed(facts: object, key: str = "exit_code") -> bool | None:
     """Return whether facts state an exit code other than 0; None if they state none."""
-    code = _within(facts, key)
+    code = within(facts, key)
     return code != 0 if isinstance(code, int) else None
 
 
@@ -369,14 +369,14 @@ def _opencode(record: Record) -> Iterator[Turn]:
 
 def _opencode_tool(part: Record) -> Iterator[Turn]:
     id, name, state = part.get("callID"), part.get("tool"), part.get("state")
-    status, input = _within(state, "status"), _within(state, "input")
+    status, input = within(state, "status"), within(state, "input")
     if isinstance(input, dict):
         yield from _call_turns(id, name, input)
     if status == "error":
-        yield _result_turn(id, name, _text(_within(state, "error")), True)
+        yield _result_turn(id, name, _text(within(state, "error")), True)
     elif status == "completed":
-        failed = _code_failed(_within(state, "metadata"), "exit") or False
-        yield _result_turn(id, name, _text(_within(state, "output")), failed)
+        failed = _code_failed(within(state, "metadata"), "exit") or False
+        yield _result_turn(id, name, _text(within(state, "output")), failed)
 
 
 def _is_gemini(record: Record) -> bool:
@@ -414,11 +414,11 @@ def _gemini_typed(said: str) -> str:
 
 def _gemini_output(call: Record) -> tuple[str, bool | None]:
     responses = [
-        _within(part, "functionResponse", "response")
+        within(part, "functionResponse", "response")
         for part in _parts(call.get("result"))
     ]
     told = "\n".join(
-        _text(_within(response, "output") or _within(response, "error"))
+        _text(within(response, "output") or within(response, "error"))
         for response in responses
         if isinstance(response, dict)
     )
@@ -433,7 +433,8 @@ def _cursor(record: Record) -> Iterator[Turn]:
     content = record["message"].get("content")
     text = _joined(content)
     _, tag, asked = text.partition("<user_query>")
-    said = asked.partition("</user_query>")[0] if tag else text
+    is_own = tag and not is_notification(text)
+    said = asked.partition("</user_query>")[0] if is_own else text
     yield Turn(_role(record["role"]), said)
     for part in _parts(content):
         yield from _part_calls(part)
@@ -452,7 +453,7 @@ def _copilot(record: Record) -> Iterator[Turn]:
     elif kind == "tool.execution_complete":
         success = data.get("success")
         told = data.get("result") or ("" if success else data.get("error"))
-        output = _text(_within(told, "content") or _within(told, "message") or told)
+        output = _text(within(told, "content") or within(told, "message") or told)
         failed = (
             exit_failed(output) or not success if isinstance(success, bool) else None
         )
@@ -524,11 +525,13 @@ def _parts(content: object) -> list[Record]:
     """Return the parts of a message's content; plain text becomes one part."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return (
-        [part for part in content if isinstance(part, dict)]
-        if isinstance(content, list)
-        else []
-    )
+    return objects_in(content)
+
+
+def objects_in(value: object) -> list[Record]:
+    """Return the objects in a list; none if the value is no list."""
+    found = value if isinstance(value, list) else []
+    return [one for one in found if isinstance(one, dict)]
 
 
 def _joined(content: object) -> str:

@@ -22,8 +22,8 @@ HOST_TAGS = (  # hosts put them around their own text
 )
 PERSON_TAGS = ("command-args", "user_query")  # hosts put them around a person's words
 COMMAND_TAG = "command-name"
-# start of a message in which nothing is a person's
-NOTIFICATION = "<task-notification>"
+# start of a message in which nothing is a person's: Claude Code's and Cursor's
+NOTIFICATIONS = ("<task-notification>", "<system_notification>")
 MAX_TAG_CHARS = 300  # from a tag's name to the end of its attributes
 NOTICES = (  # start of texts that a host sends as the user
     "this session is being continued from a previous conversation", "caveat: the messages",
@@ -118,7 +118,7 @@ class SplitPrompt:
 def read_prompt(text: str) -> SplitPrompt:
     """Return the parts of a prompt: the person's request, pasted text, and the name of a slash command."""
     text = both_ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
-    if text.lstrip().startswith(NOTIFICATION):
+    if is_notification(text):
         return SplitPrompt(is_host=True)
     bare, name, typed = without_markup(text)
     bare = (PLACEHOLDER.sub(" ", bare) if "[" in bare else bare).strip()
@@ -161,7 +161,15 @@ def is_notice(text: str) -> bool:
     text = text.strip()
     if text.startswith(PLACEHOLDERS) and text.find("]") == len(text) - 1:
         return True
-    return text.startswith(NOTIFICATION) or text[:100].lower().startswith(NOTICES)
+    return is_notification(text) or text[:100].lower().startswith(NOTICES)
+
+
+def is_notification(text: str) -> bool:
+    """Return whether a message tells the agent about a background task; Cursor puts the time before it."""
+    text = text.lstrip()
+    if text.startswith("<timestamp>"):
+        text = text.partition("</timestamp>")[2].lstrip()
+    return text.startswith(NOTIFICATIONS)
 
 
 def without_markup(text: str) -> tuple[str, str, str]:

@@ -73,7 +73,7 @@ read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
 REVIEWED = Fields(
     "dry_run counts=heard.counts drafts waiting=waiting.id known",
     "{drafts_lines:text}\n{known_lines:text}",
-    remarks="read {counts}\n{waiting:count|?drafts that already existed: %}",
+    remarks="threads: {counts}\n{waiting:count|?drafts that already existed: %}",
     drafts=[NEW_DRAFT],
     known=LEARNED.parts["known"],
 )

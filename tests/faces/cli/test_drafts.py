@@ -80,10 +80,11 @@ def test_from_a_review_to_the_prompt(rawkomem, project, repository):
     asked = {"id": 1, "user": {"login": "rita"}, "body": said, "path": "shop/mail.py", "line": None, "original_line": 4}
     (project / "comments.json").write_text(json.dumps([asked]), encoding="utf-8")
     dry = json.loads(rawkomem("learn", "--reviews", "comments.json", "--dry-run", "--json").stdout)
-    assert dry["dry_run"] and dry["counts"] == {"threads with a request and a change": 1} and dry["waiting"] == []
+    assert dry["dry_run"] and dry["counts"] == {"with a request and a change": 1} and dry["waiting"] == []
     assert repository.drafts.all() == []
     learned = rawkomem("learn", "--reviews", "-", input=json.dumps([asked]) + json.dumps([]))
     assert "1 new draft" in learned.stderr and "AKIA" not in learned.stdout
+    assert "threads: 1 with a request and a change" in learned.stderr
     (draft,) = json.loads(rawkomem("drafts", "--json").stdout)
     assert draft["id"] == dry["drafts"][0]["id"] and draft["appliesTo"] == ["paths=shop/mail.py"]
     assert "nothing new to learn" in rawkomem("learn", "--reviews", "comments.json").stderr

@@ -78,6 +78,31 @@ def test_a_day(host, home, seat, model, project, terminal):
     assert NO_VITEST in later[0], "the text of the memory, not only its title"
 
 
+def test_a_day_in_german(home, seat, model, project, git, rawkomem, terminal):
+    """A person who writes German corrects Claude Code, keeps the draft with one key and commits it; it holds at the act."""
+    said = "Nein, nie vitest benutzen, nimm jest."
+    at = seat(next(host for host in ALL if host.name == "claude"))
+    _asked(
+        at, model, "Lass bitte die Tests laufen", say("Ich habe die Tests mit vitest laufen lassen, alle sind grün.")
+    )
+    _asked(at, model, said, say("Verstanden, ab jetzt jest."), again=True)
+    wait_for(lambda: drafts(project))
+    shown = converse(terminal, [*START, "drafts"], [(r"q.{0,8} quit", "k")], project, scrubbed(NO_COLOR="1"))
+    assert said in shown and "1 kept" in shown, shown
+    assert quotes(project) == {said} and drafts(project) == []
+    (memory,) = json.loads(rawkomem("list", "--json").stdout)
+    assert memory["title"] == "Nie vitest benutzen, nimm jest"
+    rawkomem("amend", memory["id"], "--applies-to", "commands=*vitest*", "--guard", "deny")
+    git("add", "-A")
+    git("commit", "-qm", "Wie wir testen")
+    later = _asked(at, model, "Laufen die Tests noch?", say("Ja, mit jest."))
+    assert said in later[0], "the text of the memory, in a question that shares one word with it"
+    steps = [shell("vitest run > vitest.txt"), shell("echo jest > jest.txt"), say("Fertig.")]
+    _asked(at, model, "Baue das Formular um", *steps)
+    assert not (project / "vitest.txt").exists() and (project / "jest.txt").exists()
+    assert any(said in body for body in model.asked[-2:]), "the refusal gives the reason in the person's words"
+
+
 def _asked(at: Seat, model: Model, prompt: str, *steps, again: bool = False) -> list[str]:
     """Let the model follow steps for a prompt, and return the requests that offered it tools."""
     before, model.script = len(model.asked), [*steps]

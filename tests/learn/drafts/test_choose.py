@@ -16,7 +16,7 @@ from rawkomem.learn.turns import SYSTEM, RunFacts, Turn
 from rawkomem.model.entries import AGREED, CORRECTION, DRAFT_KINDS, REQUEST, RULE
 from rawkomem.text.prompts import MAX_READ_CHARS
 
-from tests.learn.drafts.talk import answer, talk
+from tests.learn.drafts.talk import answer, every_answer, talk
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sessions" / "real-sessions.json"
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "sessions" / "sessions-dev.json.xz"
@@ -89,7 +89,10 @@ def test_what_a_person_repeats_of_the_agents_words_is_not_theirs():
 def test_a_statement_counts_when_the_person_agrees():
     before = "The watcher should poll every two seconds, because kqueue holds a descriptor per file. Shall I do that?"
     (draft,) = answer("yup, do it", before)
-    assert draft.kind == AGREED and "poll every two seconds" in draft.text and "“yup, do it”" in draft.text
+    assert draft.kind == AGREED and draft.said == "yup, do it"
+    assert draft.text == "The watcher should poll every two seconds, because kqueue holds a descriptor per file."
+    (draft,) = answer("yes, do that. The tests on macOS are the reason", before)
+    assert draft.text.endswith("per file.\n\n“yes, do that. The tests on macOS are the reason”")
     assert answer("hmm, let me think about it", before) == []
     (objection,) = answer("no, polling wastes the battery, use FSEvents instead", before)
     assert objection.kind == CORRECTION and "poll every two seconds" not in objection.text
@@ -266,7 +269,8 @@ def test_a_session_brings_its_five_best_drafts_and_corrections_come_first():
     rules = [f"prefer {tool} rather than make" for tool in ("just", "task", "rake", "scons", "ninja", "tup")]
     strong = "no, you keep editing the generated files, never touch the vendor folder"
     turns = [words for rule in (*rules, strong) for words in (rule, "I edited the generated files.")]
-    drafts = choose_drafts(talk("start", "Done.", *turns), RunFacts())
+    long = ["go on", "Done."] * 60
+    drafts = choose_drafts(talk("start", "Done.", *long, *turns), RunFacts())
     asked = [one for one in drafts if not one.more]
     assert len(asked) == MAX_ASKED and drafts[0].said == strong and drafts[0].kind == CORRECTION
     assert {one.more for one in drafts[MAX_ASKED:]} == {True}, "the others are not lost"
@@ -460,12 +464,25 @@ QUESTIONS = "Before I start:\n\n1. **Roles**: Should viewers see the report?\n2.
 
 @pytest.mark.parametrize("said", ["1. yes\n2. only admins\n3. not sure, what is usual?", "1) yes 2) only admins"])
 def test_numbered_answers_stand_beside_their_questions(said):
-    assert texts(said, QUESTIONS) == [
+    drafts = every_answer(said, QUESTIONS)
+    assert [one.text for one in drafts] == [
         "“Roles: Should viewers see the report?” — “yes”",
         "“Who may delete a project?” — “only admins”",
     ]
-    drafts = answer(said, QUESTIONS)
     assert drafts[1].title == "Who may delete a project? only admins" and drafts[1].said[3:] == "only admins"
+    assert answer(said, QUESTIONS) == [], "most answers are about one case, so nobody is asked about them"
+
+
+def test_the_title_of_an_answer_is_the_answer():
+    """The title was the strongest clause of question and answer, mostly of the question."""
+    asked = "1. Should there always be a confirmation before an order is converted, or only if it was paid?\n2. Which colors?"
+    (first, second) = every_answer("1. avoid changing paid orders\n2. only blue", asked)
+    assert first.title == "Avoid changing paid orders" and second.title == "Which colors? only blue"
+    long = f"1. Which of these should the modal show: {', '.join(['the current total of the order'] * 5)}?"
+    (draft,) = every_answer("1. the breakdown", long)
+    assert (
+        draft.title.startswith("Which of these") and draft.title.endswith("… the breakdown") and len(draft.title) <= 110
+    )
 
 
 def test_a_numbered_list_after_a_message_without_questions_is_no_answer():
@@ -538,6 +555,56 @@ def test_the_task_of_a_session_is_not_asked_about_and_a_rule_beside_it_is():
         if not one.more
     ]
     assert "Never edit the lock file by hand." in rule.text
+
+
+def test_a_decision_in_the_first_words_of_a_session_is_not_asked_about():
+    task = "We only show whether the identity is complete, but we have other steps now. Is it worth a change?"
+    assert not [one for one in choose_drafts(talk(task), RunFacts()) if not one.more]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You did not do everything I told you to.",
+        "You didn't follow my instructions",
+        "No, you got it all wrong.",
+        "I want to add the date to each chapter. It is for the reader. All of them have one.",
+        "The way we call it there is the following",
+        "Ok but when I open the page instead of the list I see two rows, and only one can't be clicked.",
+        "That setting is not saved, so every time you need to select it again.",
+        "the content is updated, but the buttons dont change accordingly",
+        "I renamed the function to avoid redefinition",
+        "nope, still not there",
+        "nope, same as before",
+    ],
+)
+def test_complaints_and_reports_about_the_program_are_not_asked_about(said):
+    """Such sentences hold the words of rules, but nothing that the next agent could follow."""
+    assert answer(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Never show prices without tax.",
+        "Do not open the dialog before the data is there.",
+        "Always log errors with their cause",
+    ],
+)
+def test_a_rule_about_what_the_program_shows_is_asked_about(said):
+    assert [one.text for one in answer(said)] == [said]
+
+
+def test_the_prompts_that_cursor_writes_are_nobodys_rules():
+    plan = (
+        "Implement the plan as specified, it is attached for your reference. Do NOT edit the plan file itself.\n\n"
+        "To-do's from the plan have already been created. Do not create them again."
+    )
+    todos = "Implement the following to-dos from the plan (the plan is attached). Do NOT edit the plan file itself."
+    for said in (plan, todos):
+        assert choose_drafts(talk("start", "Done.", said), RunFacts()) == []
+    own = "Implement the plan that we made. Never edit the lock file by hand."
+    assert [one.kind for one in answer(own)] == [RULE]
 
 
 def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository):

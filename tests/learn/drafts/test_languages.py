@@ -121,3 +121,15 @@ def test_a_question_thanks_or_a_wish_is_not_asked_about(code, said):
 @pytest.mark.parametrize("said", UNKNOWN)
 def test_a_language_without_cues_makes_no_drafts(said):
     assert every_answer(said, DONE) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Nein, nie vitest benutzen, nimm jest.", "Nie vitest benutzen, nimm jest"),
+        ("Non, ne pousse jamais directement sur main.", "Ne pousse jamais directement sur main"),
+        ("Não, nunca faça push direto na main.", "Nunca faça push direto na main"),
+    ],
+)
+def test_a_title_starts_after_the_no_in_other_languages(said, title):
+    assert [one.title for one in answer(said)] == [title]
