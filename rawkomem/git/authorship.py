@@ -260,9 +260,8 @@ def _commits(git: Git, root: str, span: str) -> list[Commit]:
     If the committer is somebody else, the author's text contains both: an agent may amend a person's commit.
     """
     own = find_git(git.top)
-    boundary = (
-        cut_off_at(own) if own else set()
-    )  # a shallow clone's first commits seem to add all older files
+    # a shallow clone's first commits seem to add all older files
+    boundary = cut_off_at(own) if own else set()
     areas = [root + area for area in AREAS]
     listed = git.run(*LIST, span, "--", *areas)
     commits = {

@@ -23,11 +23,6 @@ from .commit_checks import CheckedCommit, check_commit, contradicting, edits_of
 from .runner import Git, GitFailed, WorkTree, own_tree
 from .staged import Staged
 
-# Read the changes of a branch: the files of its last commit and of the commit where it started.
-#
-# Only git's objects are read, not the work tree or git's index, so bare repositories and empty
-# checkouts work, too.
-
 FETCH_ALL = "fetch the whole history: git fetch --unshallow origin (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
 ALLOW_TRAILER = "Rawkomem-Allow"  # key of a line at the end of a commit message
 

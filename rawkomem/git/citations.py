@@ -85,14 +85,12 @@ class TrackedFiles:
 FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
 
 MAX_CITATIONS = 64  # citations of one memory that are checked
-MAX_READ_BYTES = (
-    16 * 1024 * 1024
-)  # bytes that are read and hashed for one answer; takes a few hundredths of a second
+# bytes that are read and hashed for one answer; takes a few hundredths of a second
+MAX_READ_BYTES = 16 * 1024 * 1024
 # the search for a part of a symbol takes as long as reading its file this many times
 SEARCH_COST = 4
-MAX_SLIDING_BYTES = (
-    2 * 1024 * 1024
-)  # bytes that are hashed to find cited lines that moved inside their file
+# bytes that are hashed to find cited lines that moved inside their file
+MAX_SLIDING_BYTES = 2 * 1024 * 1024
 MAX_CANDIDATES = 12  # files that are searched for a place whose file is gone
 # of a moved file that is recognized by its text: shorter files are often equal by chance
 MIN_MOVED_BYTES = 32

@@ -515,6 +515,7 @@ class AddedMemories:
             for path in filter(is_memory, staged.now)
             if all(parent.get(path) != staged.now[path] for parent in staged.parents)
         ]
+        # in the parents' files that this commit changes or moves
         known = [
             entry
             for parent in staged.parents
@@ -523,7 +524,7 @@ class AddedMemories:
                 filter(is_memory, staged.left(parent)), parent
             ).items()
             for entry in entries_in(data, path)
-        ]  # in the parents' files that this commit changes or moves
+        ]
         digests, ids_before = (
             {entry.digest for entry in known},
             {entry.id for entry in known},

@@ -89,21 +89,16 @@ def hook_advice(top: str, commands: Mapping[str, str]) -> str:
     return "".join([*parts, end.format(types=types)]).rstrip()
 
 
-# Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.
-#
-# Connecting and removing start with a plan that lists every changed file and setting. If another
-# program manages the hooks, they are not changed; the plan says what to add to that program's
-# settings.
-
 DRIVER_SECTION = "merge.rawkomem"
 # A merge keeps the lines of both sides of the generated page; the next write sorts them.
 ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
 IGNORED = "/local/"
+# MERGE runs for merges without conflicts
 CHECK, MERGE, SYNC = (
     "pre-commit",
     "pre-merge-commit",
     "post-merge",
-)  # MERGE runs for merges without conflicts
+)
 EVENTS = (CHECK, MERGE, SYNC)
 SHELL_SCRIPT = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
 SCRIPT_START = "#!/bin/sh\n"
@@ -323,9 +318,8 @@ class _Connecting:
             return (), (
                 f"core.hooksPath is {self.hooks}, which other projects use: add {to_add}",
             )
-        program = (
-            ["rawkomem"] if self.shares_hooks else wanted.program
-        )  # a committed hook runs on every machine
+        # a committed hook runs on every machine
+        program = ["rawkomem"] if self.shares_hooks else wanted.program
         files, to_do = [], []
         for event, script in self._scripts(program, wanted).items():
             path = os.path.join(self.hooks, event)

@@ -269,9 +269,6 @@ def _ordered(
     return order
 
 
-# Merge two texts of one entry: fields of the frontmatter by key, the lines of a field and of the
-# text as git does.
-
 CONTINUED = (" ", "\t", "-", "#")  # a line of the field above starts with one of these
 LABELS = ("ours", "base", "theirs")  # in the order of `git merge-file`
 # exit codes of `git merge-file`: the number of conflicts
@@ -351,8 +348,6 @@ def _marked(ours: str, theirs: str, size: int) -> str:
     ]  # fmt: skip
     return "\n".join([*mine[:start], *middle, *mine[end:]])
 
-
-# Merge one memory file for git: entry by entry if possible, else by lines with `git merge-file`.
 
 # unlike 1 and 127, a program that could not start does not return it
 CONFLICT_EXIT_CODE = 3

@@ -25,8 +25,6 @@ from ..model.errors import NotFound
 from ..model.values import record
 from ..redaction.entries import Person, person
 
-# Run git in an untrusted repository: a clean environment, no prompts, no network, a time limit.
-
 # prefix of a regular file's mode; other modes are links and submodules
 FILE_MODE = "100"
 NO_VARIABLES: Mapping[str, str] = {}  # shared, never changed

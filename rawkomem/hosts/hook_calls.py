@@ -163,7 +163,6 @@ def _list_titles(titles: list[str]) -> str:
 
 
 def _shown_title(text: str) -> str:
-
     return one_line(safe_title(text), MAX_TITLE_CHARS)
 
 

@@ -202,8 +202,6 @@ def transcript_size(transcript: str) -> int:
         return -1
 
 
-# Find the memories to inject into a prompt, within the host's size limit.
-
 FORM = "xml"  # has an end tag, which separates memories from the person's text below
 MAX_SUBAGENT_TOKENS = 250  # of the memories for the task of a sub-agent
 SUBAGENT_TOOLS = ("Agent", "Task")  # with which Claude Code starts a sub-agent

@@ -444,8 +444,6 @@ def _is_in_use(vouched: bool) -> str:
     return "status = 'active'" + (" AND vouched = 1" if vouched else "")
 
 
-# Keeps in the index who committed each entry. Git is asked again when HEAD has moved.
-
 LOOK_UP_AUTHORS = """
 SELECT e.target, e.id, e.path, e.digest, i.author FROM entries e
 LEFT JOIN introduced i ON i.digest = e.digest AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = e.digest)
@@ -661,13 +659,12 @@ def _known_history(db: apsw.Connection) -> History:
     return History(head, authors, blobs, tuple(ignored.split()), why)
 
 
-# Reads whole memories back from the catalogue, and filters lists of them.
-
 ROW_COLUMNS: tuple[str, ...] = Row.__fields__  # type: ignore[attr-defined]
 MEMORY_DEFAULTS: dict[str, object] = Memory.__defaults__  # type: ignore[attr-defined]
+# JSON has lists only
 MEMORY_TUPLES = [
     name for name, value in MEMORY_DEFAULTS.items() if isinstance(value, tuple)
-]  # JSON has lists only
+]
 
 
 def memory_of(doc: str) -> Memory:
@@ -744,9 +741,8 @@ def _row_facet(row: Row, column: str) -> object:
 # any other memory.
 
 
-Statements = dict[
-    tuple[str, str], set[tuple[int, int]]
-]  # (title, body) → keys of its sentences (state/contradictions.py)
+# (title, body) → keys of its sentences (state/contradictions.py)
+Statements = dict[tuple[str, str], set[tuple[int, int]]]
 
 
 def put_claim(db: apsw.Connection, memory: Memory, statements: Statements) -> None:
@@ -849,9 +845,8 @@ class Believed:
         self.at = at
         # commits and reviews count, other typed entries do not; sources must be verified too
         self.strict = strict
-        self.counts = strict or bool(
-            authors and authors.names_a_person()
-        )  # whether it matters who vouches
+        # whether it matters who vouches
+        self.counts = strict or bool(authors and authors.names_a_person())
         self._standings: dict[str, Standing] = {}
         self._sources: dict[str, tuple[float, Sequence[str]]] = {}
         self._arrivals: Arrivals | None = None
@@ -896,7 +891,6 @@ class Believed:
         return self._sources[id]
 
     def _find(self, id: str) -> Memory | None:
-
         return known_memory(self.catalogue, id)
 
     def _find_source(self, id: str) -> Memory | None:

@@ -137,13 +137,6 @@ def forget_vectors() -> None:
         remove_database(path)
 
 
-# Fills the second tier: contextual vectors, which match meaning better and take a hundred times
-# longer to compute.
-#
-# `sync --deep`, the watcher and a background worker fill it in small transactions, one process at
-# a time. Until nearly all memories have contextual vectors, questions are answered from the first
-# tier. Vectors of the two tiers are never compared with each other.
-
 # after this time a background process exits; the next recall starts a new one
 MAX_WORK_S = 600.0
 TICK_S = 5.0  # time between two checks of the load

@@ -244,20 +244,14 @@ class View:
         return self._past
 
 
-# Opens the index and updates it from the files (sync.py) before every answer. A broken index is
-# rebuilt.
-#
-# Each answer lists the files (`sweep`) and compares the list with the one that the index was built
-# from. File events are not trusted to report every change. Only an open process with many files
-# skips some sweeps (SWEEP_PAUSE_FACTOR).
-
 # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
 REDACTION = "d42140ff"
+# when the last sweep ended, how long it took, and how many files it saw
 NEVER_SWEPT = (
     0.0,
     0.0,
     0,
-)  # when the last sweep ended, how long it took, and how many files it saw
+)
 # up to this many files are swept before every answer: about 20 ms
 MAX_SWEPT_FILES = 4_000
 # with more files, an open process sweeps again after this many times the last sweep's duration
@@ -722,8 +716,6 @@ class _OpenCatalogue(Catalogue):
         """Return the connection."""
         return self._index.reading()
 
-
-# Starts a background process that fills in contextual vectors, after a recall has been answered.
 
 # since a worker was started, so that a failing worker is not restarted all the time
 MIN_WORKER_PAUSE_S = 60.0

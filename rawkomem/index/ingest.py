@@ -62,9 +62,10 @@ if TYPE_CHECKING:
 # Reads the entries of files as rows of the catalogue.
 
 ENTRY_DEFAULTS: dict[str, object] = Entry.__defaults__  # type: ignore[attr-defined]
+# JSON has lists only
 ENTRY_TUPLES = frozenset(
     name for name, value in ENTRY_DEFAULTS.items() if isinstance(value, tuple)
-)  # JSON has lists only
+)
 
 
 @record
@@ -325,14 +326,6 @@ def hold_committed(
     return targets
 
 
-# Cuts a memory into passages, and adds the context with which each passage is matched and
-# embedded.
-#
-# A body passage is also matched with its surroundings: the passages before and after it in the
-# file, which may belong to other entries (as in a conversation with one entry per turn). This
-# raises recall@5 on conversations by 13 points. A condition's vector is shifted towards the
-# memory's title and its other conditions, because one short sentence alone is easily missed.
-
 # with one, recall@5 is 4 points lower; with three, it is no higher
 NEIGHBORS_PER_SIDE = 2
 # length of a passage with its neighbors; a longer text blurs the topic
@@ -411,9 +404,8 @@ def embedded_text(memory: Memory, piece: Passage) -> str:
         return piece.text
     heading = piece.heading if piece.heading != memory.title else ""
     parts = [part for part in (memory.title, heading, piece.text) if part]
-    if (
-        SCRUBBED_KEY in memory.extra
-    ):  # added by a mesh: RFC-0011 §6 requires six stages before embedding
+    # added by a mesh: RFC-0011 §6 requires six stages before embedding
+    if SCRUBBED_KEY in memory.extra:
         parts = [scrubbed_text(part) for part in parts]
     return "\n".join(parts)
 
@@ -473,10 +465,6 @@ def _leaned_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
     lengths = np.linalg.norm(shifted, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     return [vector.tobytes() for vector in (shifted / lengths).astype("<f4")]
-
-
-# Turns files into rows: reads changed files, folds their memories, and puts documents into the
-# store.
 
 
 PUT_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -639,9 +627,8 @@ class Ingest:
         if isinstance(self.embedder, AbsentEmbedder):
             for document in documents:
                 self.catalogue.doubt(document.id)  # the next sync embeds it again
-        pairs = [
-            (d.memory, d.passages) for d in documents if d.memory
-        ]  # every document has one here
+        # every document has one here
+        pairs = [(d.memory, d.passages) for d in documents if d.memory]
         embedded = []
         for document, vectors in zip(
             documents, vectors_of(self.embedder, pairs), strict=True

@@ -21,9 +21,8 @@ Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 MAX_LINKS = 5  # links of a memory by similarity (neolata)
 VECTOR_LENGTH = 2_048
-COSINE_SCALE = (
-    VECTOR_LENGTH * VECTOR_LENGTH
-)  # the product of two vectors is their cosine times this
+# the product of two vectors is their cosine times this
+COSINE_SCALE = VECTOR_LENGTH * VECTOR_LENGTH
 BLOCK_ROWS = 512  # rows compared with all others at once: 40 MB with 20,000 memories
 
 

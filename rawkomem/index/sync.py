@@ -37,9 +37,8 @@ Progress = Callable[[int, int], None] | None
 
 
 # Files of one transaction: a sync with a time limit stops between two.
-MAX_BATCH_BYTES = (
-    2 << 20
-)  # half a second of reading and embedding; a larger file is a batch of its own
+# half a second of reading and embedding; a larger file is a batch of its own
+MAX_BATCH_BYTES = 2 << 20
 # a file that changed less than this before the sweep may change again with the same stamp
 RACY_NS = 20_000_000
 # before a sync drops a larger share of the files, it checks that their folder is readable

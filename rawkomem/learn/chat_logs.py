@@ -16,9 +16,8 @@ from .turns import ASSISTANT, NOBODY, ROLES, SUBAGENT, TOOL, USER, Turn, time_of
 # Read chat logs in Markdown or plain text, in which lines name the speaker. A text without such
 # lines is one turn.
 
-BRACKETED_TIME = re.compile(
-    r"\s*[(\[]([^()\[\]]{0,80})[)\]]"
-)  # in brackets, next to a speaker's name
+# in brackets, next to a speaker's name
+BRACKETED_TIME = re.compile(r"\s*[(\[]([^()\[\]]{0,80})[)\]]")
 CLOCK_TIME = re.compile(
     r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d"
 )
@@ -88,11 +87,12 @@ TOOL_NAME = re.compile(r'data-tool-name="([^"]{0,200})"')
 TOOL_START = "<tool-use "
 DETAILS = "<details>"  # start of a tool's block in older histories of Cursor
 DETAILS_END = "</details>"
+# start of a block → its end
 BLOCK_ENDS = {
     TOOL_START: "</tool-use>",
     "<think>": "</think>",
     DETAILS: DETAILS_END,
-}  # start of a block → its end
+}
 MESSAGE_COMMENT = "<!-- message-id:"
 SPEAKER_SEPARATOR = "\n---"  # between two speakers
 CODE_FENCE = "```"

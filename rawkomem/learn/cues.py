@@ -111,9 +111,8 @@ QUALIFIES = caseless(  # restricts or takes back an agreement
     r"\b(?:no(?! (?:problem|worries|need|rush))|nope|not|but|stop|wait|except|never|don'?t|isn'?t|won'?t|doesn'?t)\b"
 )
 SENTENCE_END = re.compile(r"[.!?]\s|\n")
-REASON = caseless(
-    r",? (?:because|'?cause|cuz|since|so that)\b"
-)  # a quote may end before it
+# a quote may end before it
+REASON = caseless(r",? (?:because|'?cause|cuz|since|so that)\b")
 TAKEN_BACK = caseless(  # a sentence that takes back the one before it
     r"(?:(?:but|and|well|no)[,.!]?\s+){0,2}(?:"
     r"(?:that|this|it|these|those|which)(?:'s| is| was| are| were)(?: \w+){0,2} (?:what|how|the way|something)\b"
@@ -226,9 +225,8 @@ CHOOSING = caseless(
     r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's (?!not)"
     r"|^i (?:meant|think|guess|feel like|feel that)(?: that)? (?=we|you|it|the|this|there)"
 )
-REASONS = re.compile(
-    r" because | since | so that |, so |, which |; | [-–—] "
-)  # a title ends before these
+# a title ends before these
+REASONS = re.compile(r" because | since | so that |, so |, which |; | [-–—] ")
 CLAUSES = caseless(
     r"(?:[,;:]|\.\.+| -+| [–—]|\?!?|!) (?![^`]*`[^`]*(?:`[^`]*`[^`]*)*$)| \((?=\w)|\) "
     r"| (?=but |and (?:then|also|we|you|i|it|never|always)\b)"
@@ -301,11 +299,12 @@ ANNOUNCING = word_set(
     solved standardised standardized team told turned turns undo wrong
     """
 )
+# start of conditions
 WORKING_WITH, WORKING_ON, ASKED = (
     "When working with",
     "When working on",
     "When asked:",
-)  # start of conditions
+)
 THIS_FILE = caseless(r"\b(?:this|that|the same) (?:file|script|page|doc(?:ument)?)\b")
 # a word that stands for what was said before: "don't do that again", "the same for …"
 POINTS = caseless(

@@ -615,11 +615,12 @@ LEARNED_TAG = "learned"  # tag of memories that were found in a session
 QUOTE_KEY = "quote"  # key of a memory that holds the person's words
 BY_AGENT = (FIX, INSTRUCTION)  # kinds in which no person speaks
 MAX_QUOTE_CHARS = 600
+# labels of the parts of an exchange
 AGENT_LABEL, PERSON_LABEL, EVIDENCE_LABEL = (
     "agent",
     "person",
     "evidence",
-)  # labels of the parts of an exchange
+)
 
 
 def entry_of_draft(draft: Draft) -> Entry:

@@ -272,13 +272,11 @@ QUOTE_MARKS = str.maketrans(
 QUOTE_EDGES = " '\""  # stripped from both ends of a quote
 # before and after a quote that are searched for the ends of its sentence
 MAX_SENTENCE_CHARS = 400
-LIST_ITEM = re.compile(
-    r"\n(?=\s*(?:[-*•]|\d+[.)]) |\s*\n)"
-)  # a sentence ends here without punctuation
+# a sentence ends here without punctuation
+LIST_ITEM = re.compile(r"\n(?=\s*(?:[-*•]|\d+[.)]) |\s*\n)")
 LIST_ITEM_END = " ; "
-SENTENCE_START = re.compile(
-    r".*(?:[.!?;…]\W*\s|[。！？])", re.DOTALL
-)  # all that is before a sentence
+# all that is before a sentence
+SENTENCE_START = re.compile(r".*(?:[.!?;…]\W*\s|[。！？])", re.DOTALL)
 SENTENCE_REST = re.compile(r".*?(?:[.!?;…](?=\W*(?:\s|$))|[。！？]|$)", re.DOTALL)
 STATEMENT_ENDS = ".!;…。！\"') "
 QUESTION_ENDS = ("?", "？", "؟")

@@ -142,11 +142,6 @@ def _exchange_chunk(
     return SessionPart("\n\n".join((*lines, said)), (*before, turn))
 
 
-# Ask a language model what is worth remembering in each chunk of a session (SPEC-0009).
-#
-# The session text is fenced, and the prompt says that it is data. Only known fields of an answer
-# become part of a draft, and only if the answer quotes words that a person typed or agreed to.
-
 MAX_EXISTING = 200  # titles of memories in the prompt: those changed last
 MAX_FOUND = 50  # titles of drafts of earlier chunks in the prompt
 MAX_MEMORIES = 10  # taken from one answer

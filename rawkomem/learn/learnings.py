@@ -187,12 +187,6 @@ def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
     return [first[key] + times[key] for key in kept[:MAX_ITEMS]]
 
 
-# Consolidate the traces of one goal into a learning. Pure: returns a Plan.
-#
-# A trace whose goal resembles that of a learning is added to it by an amendment. The other traces
-# are grouped by the earliest goal that they resemble, which becomes the new learning's `goal`. No
-# trace is counted twice, so you can repeat a run that was interrupted.
-
 CONSOLIDATED = "consolidate"  # stored as the source of these learnings
 LEARNING_KIND = "learning"
 LEARNING_PREFIX = "Learning: "

@@ -129,9 +129,10 @@ def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
         known.error_pattern,
         context.error_pattern,
     )
+    # as in a wire block
     same_scope = yamo_value(known.applicable_scope) == yamo_value(
         context.applicable_scope
-    )  # as in a wire block
+    )
     return lesson.pattern_id == pattern and names and same_scope
 
 

@@ -92,12 +92,13 @@ def plain_words(text: str) -> str:
 # Find out whether a person said the same thing in two sessions, in different words. Such a draft
 # is worth keeping.
 
+# kinds in which a person says something without being asked
 PROMOTED_KINDS = (
     CORRECTION,
     RULE,
     PREFERENCE,
     DECISION,
-)  # kinds in which a person says something without being asked
+)
 # share of the shorter turn's specific words that both turns contain
 MIN_SAME_SHARED = 0.85
 MIN_AGAIN_WORDS = 2

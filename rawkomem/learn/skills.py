@@ -162,12 +162,13 @@ SKILL_KIND = "skill"
 START_TENTHS, SUCCESS_TENTHS, FAILURE_TENTHS, MAX_TENTHS = 5, 1, -2, 10
 PRUNED_BELOW = 0.3  # reliability (RFC-0011)
 KEYWORD_SHARE, MEANING_SHARE = 0.7, 0.3  # RFC-0011: shares of a skill's score
+# RFC-0011: points for a word in each field
 FIELD_POINTS = {
     "name": 3,
     "intent": 2,
     "tags": 1,
     "description": 1,
-}  # RFC-0011: points for a word in each field
+}
 # with at least this, a skill matches even if it shares no word with the question
 MIN_SKILL_COSINE = 0.3
 
@@ -331,9 +332,8 @@ def plan_skill(
 def _skill_entry(
     skill: SkillText, source: str, by: str, extra: Mapping[str, Value]
 ) -> Entry:
-    intent = (
-        "" if skill.intent == NO_INTENT else skill.intent
-    )  # the placeholder must not be searched
+    # the placeholder must not be searched
+    intent = "" if skill.intent == NO_INTENT else skill.intent
     said = {"intent": intent, "description": skill.description}
     return Entry(
         kind=SKILL_KIND,
@@ -357,9 +357,6 @@ def _amended_skill(old: Memory, entry: Entry) -> Plan:
     extra = {"intent": "", "description": "", **entry.extra}
     named = tuple(key for key, value in given.items() if value)
     return plan_amend(old, replace(entry, kind="amend", given=named, extra=extra))
-
-
-# Archiving
 
 
 def plan_skill_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan:
@@ -388,10 +385,11 @@ def plan_skill_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan
 # is never overwritten.
 
 SKILL_FILE = "SKILL.md"
+# `allowed-tools` is not exported: a person must grant tools
 KEPT_KEYS = (
     "license",
     "compatibility",
-)  # `allowed-tools` is not exported: a person must grant tools
+)
 COMPATIBILITY_LENGTH = 500  # characters (Agent Skills)
 DESCRIPTION_WORDS = 40  # of a description that is summarized from the text
 # What hosts run or read when they load a skill: !`command`, a fence ```!, and @path.

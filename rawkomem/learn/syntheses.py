@@ -159,9 +159,8 @@ def skill_draft(name: str, sources: Sequence[Memory]) -> SkillDraft:
 
 def reworded_draft(llm: Llm, draft: SkillDraft) -> SkillDraft:
     """Return the draft reworded by a model, except its rules. Raise LlmFailure if there is no usable answer."""
-    said = replace(
-        draft.sources[0], id="draft", title=draft.name, body=draft.text
-    )  # fenced as data, like its sources
+    # fenced as data, like its sources
+    said = replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)
     prompt = (
         f"Write a skill from these {len(draft.sources)} memories. {DATA_WARNING}\n\n{fenced_memories(draft.sources)}\n\n"
         f"A draft in their own words:\n\n{fenced_memories([said])}\n\n"
@@ -260,9 +259,8 @@ REFLECTION = "reflection"
 LOOKBACK_MEMORIES = 10  # default (RFC-0011)
 MAX_REFLECTED = 100  # in one prompt
 GENERAL = "general"  # topic if none is named
-REFLECTED_KINDS = tuple(
-    kind for kind in CREATES if kind not in (REFLECTION, *GROUPS)
-)  # no reflections on reflections
+# no reflections on reflections
+REFLECTED_KINDS = tuple(kind for kind in CREATES if kind not in (REFLECTION, *GROUPS))
 MAX_REFLECTION_CHARS = 4_000  # of a reflection
 
 

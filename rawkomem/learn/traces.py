@@ -189,9 +189,8 @@ APPROVAL = re.compile(
     r"|^(?:ship|merge|commit|push) (?:it|this|that)\b",
     re.IGNORECASE,
 )
-HIDES_EXIT_CODE = re.compile(
-    r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S"
-)  # hides the exit code of the command before it
+# hides the exit code of the command before it
+HIDES_EXIT_CODE = re.compile(r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S")
 FAILED_TESTS = re.compile(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED",
     re.MULTILINE,
@@ -254,9 +253,8 @@ def command_failed(command: str, failed: bool | None, output: str) -> bool | Non
 MIN_GOAL_WORDS = 3  # shorter requests, like "hi", do not name a goal
 MAX_GOAL_CHARS, MAX_STEP_CHARS, MAX_NAME_CHARS, MAX_PATH_CHARS = 160, 120, 60, 200
 MAX_STEPS, MAX_TOOLS, MAX_FILES = 12, 20, 40
-MAX_PAUSE_MS = (
-    15 * 60_000
-)  # longer pauses between turns count as this much work: people leave sessions open
+# longer pauses between turns count as this much work: people leave sessions open
+MAX_PAUSE_MS = 15 * 60_000
 FAILED_MARK, DONE_MARK = " - failed", " - done"
 SUCCESS, FAILURE, PARTIAL, RECOVERED = (
     "success",

@@ -161,10 +161,11 @@ REPEAT_TURNS = 8
 TEMPLATE_MILLISECONDS = 2_000
 # how the record of a slash command begins
 COMMANDS = ("<command-name>", "<command-message>")
+# after these tools, hosts record the text of the skill as a user turn
 SKILL_TOOLS = (
     "Skill",
     "SlashCommand",
-)  # after these tools, hosts record the text of the skill as a user turn
+)
 # how the output after a command without a template begins
 LOCAL_OUTPUT = "<local-command-"
 
@@ -174,14 +175,12 @@ class Flow:
 
     def __init__(self) -> None:
         self._recent: deque[tuple[str, str]] = deque(maxlen=REPEAT_TURNS)
-        self._queued: Counter[str] = (
-            Counter()
-        )  # a person's words that the host has not delivered yet
+        # a person's words that the host has not delivered yet
+        self._queued: Counter[str] = Counter()
         # a slash command or a skill that was the last turn
         self._command: Turn | None = None
-        self._asked: set[int] = (
-            set()
-        )  # hashes of calls: some hosts write a message again when it grows longer
+        # hashes of calls: some hosts write a message again when it grows longer
+        self._asked: set[int] = set()
         self._calls: dict[str, tuple[str, str]] = {}  # call id → tool and command
         self._failed: dict[str, bool | None] = {}  # call id → whether the call failed
 
@@ -256,9 +255,8 @@ class Flow:
 
 MAX_LINE_BYTES = 8 * 2**20  # longer records are screenshots
 SAMPLE_LINES = 15  # read to decide whether each line is a record
-MAX_DOCUMENT_BYTES = (
-    128 * 2**20
-)  # of a transcript that is one JSON document: all of it must be in memory
+# of a transcript that is one JSON document: all of it must be in memory
+MAX_DOCUMENT_BYTES = 128 * 2**20
 MAX_TURN_CHARS = 200_000  # longer turns are cut
 # may come before the first record: byte order mark and white space
 BLANKS = b"\xef\xbb\xbf \t\r\n"
@@ -267,13 +265,14 @@ MIN_TALK_CHARS = 20_000  # warn if a longer text names no speaker
 # where Claude Code and Cursor keep the transcripts of sub-agents
 SUBAGENTS_FOLDER = "subagents"
 READABLE_FORMATS = "transcripts of agents, JSON lists of role and content, SpecStory histories, and texts with lines like `## User`"
+# keys under which a document keeps its records
 LIST_KEYS = (
     "messages",
     "turns",
     "conversation",
     "history",
     "items",
-)  # keys under which a document keeps its records
+)
 MARKDOWN = "text"
 
 
@@ -489,6 +488,7 @@ def read_session(stream: IO[bytes], run: RunFacts) -> Heard:
 
 # Find transcripts in files and folders, and find out when each session began.
 
+# of files in a folder that are read
 TRANSCRIPT_SUFFIXES = (
     ".jsonl",
     ".json",
@@ -496,7 +496,7 @@ TRANSCRIPT_SUFFIXES = (
     ".markdown",
     ".txt",
     ".log",
-)  # of files in a folder that are read
+)
 DATED_TURNS = 20  # first turns that are searched for a session's date
 
 

@@ -24,11 +24,12 @@ USER, ASSISTANT, TOOL, SYSTEM, NOBODY = "user", "assistant", "tool", "system", "
 # what a person typed while the agent worked, not delivered yet; Flow turns it into USER
 QUEUED = "queued"
 SUBAGENT = "sub-agent"  # from or to a sub-agent; Transcript drops it
+# roles whose words may be learned from; NOBODY: a text without roles
 PEOPLE = (
     USER,
     ASSISTANT,
     NOBODY,
-)  # roles whose words may be learned from; NOBODY: a text without roles
+)
 
 
 @record

@@ -57,10 +57,11 @@ def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
     """
     turns = []
     listed = sorted(items, key=_sure, reverse=True)
+    # apart: others do not change the order of vouched ones
     for doubted in (
         False,
         True,
-    ):  # apart: others do not change the order of vouched ones
+    ):
         top = 1.0 + STEP
         for item in listed:
             if bool(item.signals.unverified) == doubted:
@@ -183,9 +184,6 @@ def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
                     place = at
     return tuple(ordered)
 
-
-# Gather the candidates for a task: memories that share words or meaning with it, or whose
-# condition fired.
 
 # search hits: no profile moves a memory from a lower rank to the top
 MAX_CONSIDERED = 30

@@ -38,10 +38,11 @@ UNDERLINES = {"=": 1, "-": 2}  # of headings
 BULLETS = ("- ", "* ", "+ ")
 TABLE = "|"
 CODE_INDENT = "    "
+# HTML tags for layout only
 PLAIN_TAGS = (
     "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
     "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
-)  # HTML tags for layout only
+)
 LAYOUT_TAG = late_regex(
     rf"(?i)</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>"
 )

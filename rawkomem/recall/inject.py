@@ -402,10 +402,6 @@ def _with_new_texts(items: Iterable[Scored], notices: Iterable[Notice]) -> list[
     ]
 
 
-# Choose the few memories for the prompt of a task: question → gather → score → gate → pack →
-# render.
-
-
 @record
 class Injection:
     """The text for a prompt, its items and pointers, what was left out with the reasons, and its cost in tokens."""

@@ -55,11 +55,6 @@ def confidence_of(values: Mapping[str, float]) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-# Compute the evidence for and against the relevance of a memory to a task, as named values.
-#
-# Search scores and the number of memories that contain a word come only from vouched memories. So
-# nobody can change the result for these by adding other memories.
-
 MAX_WORDS = 12  # of a request that are looked up, the rarest first
 # memories with a word that are counted; with more, the word is common
 MAX_HOLDING = 100

@@ -51,11 +51,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
-# Separate the text of memories from the frame of a prompt, and redact the finished text.
-#
-# A writer puts each text of a memory between two marks with `held`, and `finish` removes the
-# marks. Only text between marks is redacted, so redaction cannot remove the end of a fence.
-
 # non-characters: `clean` removes them from every text of a memory
 OPEN, CLOSE = "\ufdd0", "\ufdd1"
 MIN_KEY_CHARS = 20  # of the shortest key that can be found without RE2
@@ -161,9 +156,8 @@ def _redact(
 
 MAX_PLACES = 3  # of cited code that a caution names
 MAX_FIRED_CHARS = 400  # of a condition in JSON
-MAX_LINE_CHARS = (
-    2 * MAX_SHOWN_CHARS
-)  # of a text on one line: enough for all that is shown of a body
+# of a text on one line: enough for all that is shown of a body
+MAX_LINE_CHARS = 2 * MAX_SHOWN_CHARS
 MIN_SHOWN_CHARS = 20  # a text is not shortened further
 MAX_SHORTER_TEXTS = 6  # tried to fit the budget
 CHARS_PER_TOKEN = 4  # upper limit, see text/chunks.py

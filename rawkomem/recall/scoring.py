@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     Compute = Callable[[Memory, Signals, Question], Value]
 
 
-# Define the reasons why a memory is not injected: a code for programs, and a sentence for people.
-
 WHY_NOT = {  # code of a Reason → its sentence
     "withdrawn": "voted harmful: {} harmful votes, {} helpful",
     "voted-harmful": "voted harmful: similarity alone is not enough",
@@ -178,7 +176,6 @@ def _specialty(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def _trust(memory: Memory, signals: Signals, question: Question) -> Value:
-
     trust = signals.trust or explain_trust(memory, Standing(), question.at)
     return trust.value, (
         "; ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts),
@@ -325,14 +322,16 @@ FACTORS: dict[str, tuple[Compute, str]] = {
 # needs no code.
 
 SUM, PRODUCT = "sum", "product"
+# gates: relevant enough, or its condition fired; only if its condition fired
 RELEVANT, FIRED = (
     "relevant",
     "fired",
-)  # gates: relevant enough, or its condition fired; only if its condition fired
+)
+# demotions that also lower the relevance and confidence that the gate checks
 DOUBTS = (
     "feedback",
     "disputes",
-)  # demotions that also lower the relevance and confidence that the gate checks
+)
 
 
 @record
@@ -424,9 +423,6 @@ def _with_weights(profile: Profile, changes: str) -> Profile:
     return replace(profile, name=f"{profile.name}:{changes}", weights=kept)
 
 
-# Score candidates by the factors of a profile.
-
-
 @record
 class Scored:
     """A memory with its score and factors. `out` is the reason why it is not injected, or None if it may be."""
@@ -493,9 +489,8 @@ def _lowered_by_doubts(
     if not doubts:
         return signals
     share = math.prod(doubts)
-    sure = (
-        signals.fired is not None and not signals.fired.by_words
-    )  # a pattern that fired keeps its confidence
+    # a pattern that fired keeps its confidence
+    sure = signals.fired is not None and not signals.fired.by_words
     return replace(
         signals,
         relevance=signals.relevance * share,

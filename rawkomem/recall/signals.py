@@ -106,9 +106,8 @@ class Question:
         str, ...
     ] = ()  # distinct content words of `text`, or all words if it has no content words
     task: str = ""  # cleaned; the task without its plan
-    title_stems: frozenset[str] = (
-        frozenset()
-    )  # stems of the task that may name a title; empty for a long task
+    # stems of the task that may name a title; empty for a long task
+    title_stems: frozenset[str] = frozenset()
     situation: Situation | None = None  # the text that conditions are matched against
     agent: str = ""
     session: str = ""

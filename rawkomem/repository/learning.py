@@ -275,10 +275,11 @@ class Drafts(Wing):
 # requests of a person to remember something become memories.
 
 VIA_AGENT = "agent"  # origin of a memory that an agent writes
+# existing memories that a draft, and a quoted memory, is compared with
 NEAR_DRAFT, NEAR_QUOTE = (
     5,
     8,
-)  # existing memories that a draft, and a quoted memory, is compared with
+)
 MAX_QUOTE_CHARS = 600
 CONFIRMED, STORED, PROPOSED = "confirmed", "stored", "proposed"
 

@@ -271,8 +271,6 @@ REPOSITORY_CHECKS: dict[str, Callable[[Repository], Result]] = {
 }
 
 
-# The index and its search stores: status, rebuild, choose a store, copy, migrate tables.
-
 HEAD = "# Written by 'rawkomem index store use'.\n"
 # in a config: the line `store:`, and the blank and indented lines below it
 STORE_BLOCK = re.compile(r"^store:.*\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)

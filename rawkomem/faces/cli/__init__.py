@@ -66,9 +66,8 @@ def leave(code: int) -> NoReturn:
     """Exit with a code. Skip the interpreter's teardown, which takes half a bare start, if no exit handler needs it."""
     if any(name in sys.modules for name in AT_EXIT):
         sys.exit(code)
-    for stream in filter(
-        None, (sys.stdout, sys.stderr)
-    ):  # None if the stream was closed before Python started
+    # None if the stream was closed before Python started
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()
         except OSError:

@@ -89,16 +89,11 @@ def nearest_places(apart: NDArray[np.uint16], limit: int) -> NDArray[np.intp]:
     return np.flatnonzero(apart <= cut)
 
 
-# Caches the bits of all vectors of a repository in the memory of a long-running process.
-#
-# Writers of a repository take turns, so owners are numbered in the order of their commits, and new
-# rows are those after the last known owner. Bits of deleted vectors stay until all bits are loaded
-# again; no search returns them.
-
+# vectors with similar bits per requested one; at least 1 in 128 of all
 SIMILAR_PER_HIT, SIMILAR_PART = (
     4,
     128,
-)  # vectors with similar bits per requested one; at least 1 in 128 of all
+)
 COPY_HEADER_BYTES, COPY_END_BYTES = 19, 2  # of a binary COPY, before and after its rows
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from .protocol import OutsideStore, StorePlugin
 
 
-# Opens the index database with apsw, because many Pythons build sqlite3 without extension loading.
-
 BUSY_TIMEOUT_MS = 20_000  # milliseconds to wait for another writer before giving up
 # kB of page cache: enough for a query, small enough for a cold command
 CACHE_KB = 8_000
@@ -189,13 +187,6 @@ def remove_database(path: str) -> None:
         except FileNotFoundError:
             pass
 
-
-# Opens the search store that the user chose for an index.
-#
-# SQLite is built in, in a file or in memory. Every other store is a plug-in: a package declares a
-# StorePlugin as an entry point of the group `rawkomem.stores` (docs/scale.md). Every store has a
-# catalogue of its own (`index-….db` for SQLite, `index-…-<name>.db` for the others), so that switching
-# to another store and back takes only a sync.
 
 SQLITE, MEMORY = "sqlite", "memory"
 ENTRY_POINT_GROUP = "rawkomem.stores"

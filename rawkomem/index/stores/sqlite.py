@@ -115,8 +115,6 @@ def best_hits(hits: Iterable[Hit], limit: int) -> list[Hit]:
     return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
-# The store.
-
 # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 MAX_COMPONENT = 0.3
 SCALE = 127 / MAX_COMPONENT
@@ -142,9 +140,8 @@ FTS5 = (
     f"""fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
 )
 UNVOUCHED = "unvouched_"  # prefix of table names
-HAS_HUMP = late_regex(
-    "[a-z0-9][A-Z]|[A-Z][A-Z][a-z]"
-)  # a name with inner capitals: see `hump_parts`
+# a name with inner capitals: see `hump_parts`
+HAS_HUMP = late_regex("[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
 
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
@@ -433,16 +430,16 @@ class SqliteStore:
     ) -> list[Scored]:
         """Return the best rows of a full-text table."""
         name = prefix + table
+        # ranking by a frequent word takes time
         if self._is_huge() and (
             not self._has_unvouched()
             or self._exceeds(f"{prefix}words_docsize", HUGE_PASSAGES)
-        ):  # ranking by a frequent word takes time
+        ):
             held = zip(self._holding(name, quoted), quoted, strict=True)
             quoted = rarest(held, MAX_RANKED_PASSAGES)
         query = " OR ".join(quoted)
-        inside, values = self._inside(
-            only, "+rowid"
-        )  # `+`: match once, not again for each row inside
+        # `+`: match once, not again for each row inside
+        inside, values = self._inside(only, "+rowid")
         score = f"round(-rank * {scale!r}, {SCORE_DIGITS})"
         sql = f"SELECT rowid, {score} FROM {name} WHERE {name} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return with_ties(

@@ -71,9 +71,8 @@ MAX_UNINDEXED_PASSAGES = 5_000
 COMPACTED_VERSIONS = 64
 PARTITION_PASSAGES = 10_000  # passages in a partition of the vector index
 CLUSTERING_ROUNDS = 3  # all partitions are searched, so better ones would find no more
-VERSIONS_KEPT = timedelta(
-    seconds=10
-)  # old versions stay this long for questions that still use them
+# old versions stay this long for questions that still use them
+VERSIONS_KEPT = timedelta(seconds=10)
 AT_ONCE = timedelta(milliseconds=1)
 
 INTEGERS = {"importance": pa.int32(), "created": pa.int64(), "vouched": pa.int32()}

@@ -34,10 +34,11 @@ Row = dict[str, Any]
 
 # Writes conditions in LanceDB's SQL: columns come from a closed set, and values are literals.
 
+# facets whose names mean something else in LanceDB's SQL
 RENAMED = {
     "by": "agent",
     "type": "type_name",
-}  # facets whose names mean something else in LanceDB's SQL
+}
 
 
 def sql_literal(text: str) -> str:
@@ -175,12 +176,9 @@ def table_names(db: Any) -> set[str]:
             return names
 
 
-# The rows of memory_entries.
-
 PASSAGES = "passages"  # the table of our search store (store.py)
-STORE = {
-    STORE_MARK_KEY: "rawkomem"
-}  # in the metadata of each row that we write to the tables of the RFC
+# in the metadata of each row that we write to the tables of the RFC
+STORE = {STORE_MARK_KEY: "rawkomem"}
 OURS = f"metadata LIKE '%{compact_json(STORE)[1:-1]}%'"
 MAX_IDS = 500  # ids in one condition
 

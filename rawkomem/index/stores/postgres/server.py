@@ -147,9 +147,8 @@ def database_place(url: str) -> str:
     except psycopg.Error:
         parts = {"port": "unreadable"}
     port = str(parts.get("port") or "")
-    if _is_ambiguous(url) or (
-        port and not port.replace(",", "").isdecimal()
-    ):  # a password, and no host
+    # a password, and no host
+    if _is_ambiguous(url) or (port and not port.replace(",", "").isdecimal()):
         hint = "it looks like postgresql://user:password@host:5432/database; percent-encode @ : / ? # % in the password"
         raise BadInput("the database URL cannot be read", hint)
     port = f":{port}" if port else ""

@@ -54,12 +54,6 @@ Row = tuple[object, ...]
 Values = dict[str, object]
 
 
-# Writes to PostgreSQL. Each function runs in a transaction that holds the repository's lock, a row
-# of `repositories`.
-#
-# So writers of one repository take turns, readers never see a part of a version, and locks are
-# taken in one order.
-
 # a clone not used for this long is removed; if it is used again, its index is rebuilt
 STALE_AFTER = "90 days"
 # for one statement: erasing a million memories takes minutes
@@ -306,8 +300,6 @@ def filter_sql(only: Filter) -> tuple[str, Values]:
         )
     return " ".join(where), values
 
-
-# The PostgreSQL store: one index for a team, fed from many clones of many repositories.
 
 # up to this many passages are all compared: some 20 ms, and exact
 MAX_EXACT_PASSAGES = 10_000
