@@ -51,7 +51,7 @@ To undo a step:
   rawkomem undo --list           the changes of memories, with the names that 'rawkomem undo' takes
   rawkomem connect NAME --remove an agent or git
   rawkomem uninstall             what rawkomem wrote, except your memories"""
-FIRST_MEMORY = "--title 'Why we chose X' --when 'choosing|changing X'"
+FIRST_MEMORY = "'We chose X because …' --when 'choosing|changing X'"
 TEXT = Fields("title body", "\n{title:bold}\n{body:text}")
 
 
@@ -351,11 +351,15 @@ def init_command(
 
 
 def _start_plain(folder: str, dry_run: bool, personal: bool) -> None:
-    """Write and list the files of a repository."""
+    """Write and list the files of a repository; name the files that an import would read."""
     place = os.path.dirname(personal_root()) if personal else folder or "."
     steps = plan_start(place)
     for step in steps:
         say(f"{'exists' if step.exists else 'write '}  {step.path}")
+    for item in [] if personal else preview_import(os.path.abspath(place)):
+        if item.news:
+            path = shown_path(item.path)
+            say(f"found   {path}; to import it: rawkomem import {shlex.quote(path)}")
     if dry_run:
         say("Nothing was written (--dry-run).")
         return

@@ -105,11 +105,12 @@ def test_a_script_gets_everything_but_the_review(shop):
     assert "Nothing new" in again and "To undo a step" not in again
 
 
-def test_a_script_that_says_nothing_gets_the_files_alone(shop):
+def test_a_script_that_says_nothing_gets_the_files_alone_and_hears_what_can_be_imported(shop):
     before = listing(shop)
     told = Command(shop)("init").stdout
     assert {name for name in listing(shop) - before if not name.startswith(".rawko/")} == set()
     assert "Ready." in told and statuses(shop) == {}
+    assert "found   AGENTS.md; to import it: rawkomem import AGENTS.md" in told.splitlines()
 
 
 def test_a_person_is_asked_before_each_step(shop, talk_at_terminal):
