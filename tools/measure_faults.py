@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.index.stores.faults import COMMANDS, FAULTS, Clone, Lance, Postgres
 from tests.index.stores.postgres_server import start_server
 
-TRIES = 1
+TRIES = 3
 
 
 def main() -> None:

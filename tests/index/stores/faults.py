@@ -48,27 +48,35 @@ class Proxy:
             while True:
                 client, _ = self._listening.accept()
                 self.accepted += 1
-                with suppress(OSError):
+                try:
                     server = socket.create_connection(("127.0.0.1", self.to))
-                    threading.Thread(target=self._ask, args=(client, server), daemon=True).start()
-                    threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
+                except OSError:
+                    client.close()
+                    continue
+                for work in (self._ask, self._answer):
+                    threading.Thread(target=self._pass, args=(work, client, server), daemon=True).start()
+
+    def _pass(self, work: Callable, client: socket.socket, server: socket.socket) -> None:
+        with suppress(OSError):
+            work(client, server)
+        for end in (client, server):  # another thread may wait for one of them
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
 
     def _ask(self, client: socket.socket, server: socket.socket) -> None:
-        with suppress(OSError), client, server:
-            while data := client.recv(65536):
-                time.sleep(self.delay_s)
-                server.sendall(data)
+        while data := client.recv(65536):
+            time.sleep(self.delay_s)
+            server.sendall(data)
 
-    def _answer(self, server: socket.socket, client: socket.socket) -> None:
+    def _answer(self, client: socket.socket, server: socket.socket) -> None:
         number = 0
-        with suppress(OSError), client, server:
-            while data := server.recv(65536):
-                number += 1
-                if number <= self.answers:
-                    client.sendall(data)
-                elif self.then:
-                    then, self.then, self.answers = self.then, None, float("inf")
-                    then()
+        while data := server.recv(65536):
+            number += 1
+            if number <= self.answers:
+                client.sendall(data)
+            elif self.then:
+                then, self.then, self.answers = self.then, None, float("inf")
+                then()
 
     def close(self) -> None:
         self._listening.close()
@@ -122,15 +130,22 @@ class Clone:
         self.commit()
         self("index", "sync")
 
-    def forget_failure(self) -> None:
-        """As after a minute."""
-        execute(Layout(str(self.folder / ".rawko")), "DELETE FROM facts WHERE name LIKE 'store lost%'")
-
-    def assert_nothing_is_lost(self, word: str) -> None:
-        """Catalogue and store hold what the files say, also the word, and answer without a warning."""
+    @contextmanager
+    def environment(self) -> Iterator[None]:
+        """Let this process be that of the clone's user."""
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.env.items():
                 patch.setenv(name, value)
+            yield
+
+    def forget_failure(self) -> None:
+        """As after a minute."""
+        with self.environment():
+            execute(Layout(str(self.folder / ".rawko")), "DELETE FROM facts WHERE name LIKE 'store lost%'")
+
+    def assert_nothing_is_lost(self, word: str) -> None:
+        """Catalogue and store hold what the files say, also the word, and answer without a warning."""
+        with self.environment():
             warnings: list[str] = []
             with Repository.open(str(self.folder), warn=warnings.append) as repository:
                 assert repository.search(QUESTION)[0].row.title == ANSWER and not warnings

@@ -3,6 +3,7 @@ with SQLite. With RAWKOMEM_FULL it is twelve clones and 36 rounds; `-s` shows th
 
 from __future__ import annotations
 
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,6 +17,14 @@ pytestmark = pytest.mark.stores
 CLONES, ROUNDS = cases(full=12, usual=3), cases(full=3, usual=1)
 MAX_PUSHES = 60
 QUESTIONS = (QUESTION, "retries are limited", "which round did somebody describe", "drained at midnight")
+STORES = ("postgres", "sqlite")
+
+
+def found(done) -> list[tuple[str, str]]:
+    """Return what was answered, in order; the last digits of scores depend on the store's arithmetic."""
+    assert "words only" not in done.stderr
+    answer = json.loads(done.stdout)
+    return [(one["id"], one["title"]) for one in (answer["items"] if isinstance(answer, dict) else answer)]
 
 
 def work(number: int, clone: Clone) -> list[str]:
@@ -73,17 +82,19 @@ def test_clones_of_a_team_answer_alike(database, tmp_path):
         for clone in clones:
             assert clone.git("pull", "-q", "--no-rebase", "--no-edit").returncode == 0
         assert len({clone.git("rev-parse", "HEAD").stdout for clone in clones}) == 1
-        compared = 0
-        for clone in clones:
-            for question in QUESTIONS:
-                for name in ("search", "inject"):
-                    ours, plain = (
-                        clone(name, question, "--json", env={"RAWKOMEM_STORE": s}) for s in ("postgres", "sqlite")
-                    )
-                    assert (ours.stdout, ours.stderr) == (plain.stdout, ""), (name, question)
-                    compared += 1
+        compared = [
+            (
+                name,
+                question,
+                *(found(clone(name, question, "--json", env={"RAWKOMEM_STORE": store})) for store in STORES),
+            )
+            for clone in clones
+            for question in QUESTIONS
+            for name in ("search", "inject")
+        ]
+        assert [one for one in compared if one[2] != one[3]] == []
         idle = connection.execute(counted).fetchone()[0]
     print(
-        f"{CLONES} clones, {CLONES * ROUNDS} rounds: {compared} equal answers, {max(seen)} connections at the peak, {idle} idle"
+        f"{CLONES} clones, {CLONES * ROUNDS} rounds: {len(compared)} equal answers, {max(seen)} connections at the peak, {idle} idle"
     )
     assert max(seen) <= CLONES and idle == 0
