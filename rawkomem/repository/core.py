@@ -252,7 +252,7 @@ class Core:
     def follow_tables(self, *ids: str) -> None:
         """Publish the written memories and `ids` to the tables of RFC-0011, if the store has them; see mesh_tables.py."""
         ids, self.unpublished = (*dict.fromkeys((*self.unpublished, *ids)),), ()
-        if self.settings.store.name in (SQLITE, MEMORY):
+        if self.settings.store.name in (SQLITE, MEMORY) or self.index.is_store_lost:
             return
         from .mesh_tables import has_tables, publish_new
 

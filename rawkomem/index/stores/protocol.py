@@ -355,7 +355,8 @@ def lance_errors(place: str) -> Iterator[str]:
         yield place
     except (RuntimeError, ValueError, OSError) as failure:
         message = f"the lancedb store failed: {lance_message(failure, place)}"
-        hint = "check its folder or url, try again, or run 'rawkomem index rebuild'"
+        where = "the url" if is_url(place) else place
+        hint = f"check space and permissions; if files in {where} are damaged, remove them all"
         raise IndexBroken(message, hint) from None
 
 

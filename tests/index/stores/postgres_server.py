@@ -16,10 +16,13 @@ from pathlib import Path
 import pytest
 
 PASSWORD = "s3cr3t-of-the-tests"
+UNRESERVED = 20  # connections that roles without special rights share
 SETTINGS = {
     "fsync": "off",
     "shared_buffers": "256MB",
     "max_connections": "200",
+    "superuser_reserved_connections": "3",
+    "reserved_connections": str(200 - 3 - UNRESERVED),
     "listen_addresses": "127.0.0.1",
     "max_parallel_maintenance_workers": "0",  # the package's pgvector for ARM dies of an illegal instruction with more
 }

@@ -221,7 +221,7 @@ FAILURES: tuple[tuple[str, str, type[RawkoError], str, str], ...] = (
     ),
     (
         "53100 53200",
-        "",
+        "No space left|out of memory",
         Unwritable,
         ": the server is out of space or memory",
         f"free some there; {FILES_ARE_FINE}",

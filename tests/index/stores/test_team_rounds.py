@@ -1,0 +1,100 @@
+"""A team works for some rounds on clones with one store: no command fails, all ends merged, and each clone answers as
+with SQLite. With RAWKOMEM_FULL it is twelve clones and 36 rounds; `-s` shows the figures."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.commands import cases
+from tests.git.gitting import Git
+from tests.index.stores.faults import QUESTION, Clone
+
+pytestmark = pytest.mark.stores
+CLONES, ROUNDS = cases(full=12, usual=3), cases(full=3, usual=1)
+MAX_PUSHES = 60
+QUESTIONS = (QUESTION, "retries are limited", "which round did somebody describe", "drained at midnight")
+STORES = ("postgres", "sqlite")
+
+
+def found(done) -> list[tuple[str, str]]:
+    """Return what was answered, in order; the last digits of scores depend on the store's arithmetic."""
+    assert "words only" not in done.stderr
+    answer = json.loads(done.stdout)
+    return [(one["id"], one["title"]) for one in (answer["items"] if isinstance(answer, dict) else answer)]
+
+
+def work(number: int, clone: Clone) -> list[str]:
+    """Add, amend, vote, search, commit, merge and push in each round; return what failed."""
+    failed: list[str] = []
+
+    def did(done) -> bool:
+        if done.returncode:
+            failed.append(f"{number} {done.args}: {done.stdout} {done.stderr}")
+        return not done.returncode
+
+    for turn in range(ROUNDS):
+        text = f"In round {turn} developer {number} saw that retries are limited to {number + turn}."
+        did(clone("add", "--title", f"Round {turn} of {number}", "--when", f"dev{number}", "--body", text, check=None))
+        did(clone("amend", f"mem_{number % 3}", "--tag", f"by-{number}-{turn}", check=None))
+        did(clone("feedback", "mem_0", "--helpful", check=None))
+        did(clone("search", QUESTION, check=None))
+        did(clone.commit())
+        for _ in range(MAX_PUSHES):
+            if not did(clone.git("pull", "-q", "--no-rebase", "--no-edit")) or not clone.git("push", "-q").returncode:
+                break
+        else:
+            failed.append(f"{number} never pushed")
+    return failed
+
+
+def test_clones_of_a_team_answer_alike(database, tmp_path):
+    import psycopg
+
+    bare = tmp_path / "team.git"
+    Git(tmp_path)("init", "-q", "--bare", str(bare))
+    clones = []
+    for number in range(CLONES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        clones.append(Clone(folder, "postgres", database, bare if number else None, is_in_process=False))
+        if not number:
+            clones[0].git("remote", "add", "origin", str(bare))
+            assert clones[0].git("push", "-q", "-u", "origin", "HEAD").returncode == 0
+    counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    seen, ended = [], threading.Event()
+    with psycopg.connect(database, autocommit=True) as connection:
+
+        def look() -> None:
+            while not ended.wait(0.02):
+                seen.append(connection.execute(counted).fetchone()[0])
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        with ThreadPoolExecutor(CLONES) as pool:
+            failed = [one for own in pool.map(work, range(CLONES), clones) for one in own]
+        ended.set()
+        looking.join()
+        assert failed == []
+        for clone in clones:
+            assert clone.git("pull", "-q", "--no-rebase", "--no-edit").returncode == 0
+        assert len({clone.git("rev-parse", "HEAD").stdout for clone in clones}) == 1
+        compared = [
+            (
+                name,
+                question,
+                *(found(clone(name, question, "--json", env={"RAWKOMEM_STORE": store})) for store in STORES),
+            )
+            for clone in clones
+            for question in QUESTIONS
+            for name in ("search", "inject")
+        ]
+        assert [one for one in compared if one[2] != one[3]] == []
+        idle = connection.execute(counted).fetchone()[0]
+    print(
+        f"{CLONES} clones, {CLONES * ROUNDS} rounds: {len(compared)} equal answers, {max(seen)} connections at the peak, {idle} idle"
+    )
+    assert max(seen) <= CLONES and idle == 0
