@@ -150,16 +150,15 @@ def steps() -> list[Step]:
             """
             You asked the agent to run the tests, it ran them in a way that does not work here, and you told it so. With
             a connected agent, your correction is a draft at the end of the turn. Here, `learn` reads the same session
-            from a file. `rawkomem drafts` asks you about each draft: `k` keeps it as a memory. Here it wrongly names a
-            memory that says the same (`agrees`); then `b` keeps both. Commit the file. The next session gets it when it
-            is asked to run the tests, in these words or in others.
+            from a file. `rawkomem drafts` asks you about each draft: `k` keeps it as a memory. Commit the file. The
+            next session gets it when it is asked to run the tests, in these words or in others.
             """,
             [
                 Command(f"echo '{SESSION}' > ~/session.json"),
                 Command("rawkomem learn ~/session.json"),
                 Command(
                     "rawkomem drafts",
-                    keys=("b",),
+                    keys=("k",),
                     max_lines=MAX_PLAN_LINES,
                     question=r"q.{0,8} quit",
                 ),

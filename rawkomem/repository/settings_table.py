@@ -12,11 +12,11 @@ from typing import Any
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER, PROVIDERS
+from ..files.git_folder import find_git
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import Layout, read_bytes, user_config
 from ..files.replace import read_whole, replace_whole
 from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
-from ..git.runner import committed_settings
 from ..index.stores.database import SQLITE, plugin_names
 from ..model.entries import Unreadable
 from ..model.errors import BadInput, Refused
@@ -367,6 +367,15 @@ MAX_KEY_CHARS = 60  # characters of a key in a warning
 _, REPOSITORYS, USERS_FOR_REPOSITORY = range(3)
 
 
+def _committed(layout: Layout) -> bytes | None:
+    """Return config.yaml of HEAD; None without git, or if HEAD holds no file of this repository."""
+    if not find_git(layout.project):
+        return None
+    from ..git.runner import committed_settings  # starts processes
+
+    return committed_settings(layout)
+
+
 def read_files(
     files: Sequence[str], layout: Layout
 ) -> tuple[dict[str, Any], list[str]]:
@@ -381,7 +390,7 @@ def read_files(
         settings, odd = read_settings(file, is_repositorys)
         if is_repositorys and layout.elsewhere:
             settings = [one for one in settings if one[0] == FORMAT_KEY]
-        elif is_repositorys and (committed := committed_settings(layout)) is not None:
+        elif is_repositorys and (committed := _committed(layout)) is not None:
             settings, changed = with_committed(settings, committed, file)
             odd += changed
         for key, path, value in settings:
