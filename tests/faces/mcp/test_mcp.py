@@ -444,7 +444,7 @@ def test_a_header_that_comes_twice_must_be_right_twice():
 
 @pytest.mark.parametrize("system, shared", [("posix", True), ("nt", False)])
 def test_on_windows_nobody_takes_the_port_over(monkeypatch, system, shared):
-    monkeypatch.setattr(transport, "os", SimpleNamespace(name=system))
+    monkeypatch.setattr(socket, "os", SimpleNamespace(name=system))
     with transport.listen_on_loopback(0) as listening:
         assert bool(listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)) is shared
 
