@@ -184,7 +184,7 @@ GROUPS = {
 OTHER = "Other"
 MAX_POINTER_CHARS = 60  # of a title and of a condition
 POINTER_FOLDER = ".rawko/memories/"
-POINTER_LEAD = f"May apply too; if so, read the file in {POINTER_FOLDER}:"
+POINTER_LEAD = f"May apply; if so, read the file in {POINTER_FOLDER}:"
 # text of the grouped format without items (neolata)
 NOTHING_FOUND = "(no relevant memories found)"
 
