@@ -203,7 +203,7 @@ def _error_in(output: str) -> str:
 MIN_ASKED_SCORE = 0.7  # of a draft that the person is asked about
 MIN_MORE_SCORE = 0.3  # of the others
 # drafts of one session that the person is asked about: those with the highest scores
-MAX_ASKED = 5
+MAX_ASKED = 8
 MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0

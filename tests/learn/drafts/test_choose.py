@@ -265,8 +265,11 @@ def test_code_between_words_and_a_rule_in_a_quotation_stay():
     assert answer("The README says this rule:\n> never use grep, use rg") == []
 
 
-def test_a_session_brings_its_five_best_drafts_and_corrections_come_first():
-    rules = [f"prefer {tool} rather than make" for tool in ("just", "task", "rake", "scons", "ninja", "tup")]
+def test_a_session_brings_its_eight_best_drafts_and_corrections_come_first():
+    rules = [
+        f"prefer {tool} rather than make"
+        for tool in ("just", "task", "rake", "scons", "ninja", "tup", "meson", "bazel", "waf")
+    ]
     strong = "no, you keep editing the generated files, never touch the vendor folder"
     turns = [words for rule in (*rules, strong) for words in (rule, "I edited the generated files.")]
     long = ["go on", "Done."] * 60
