@@ -109,7 +109,9 @@ def test_twins_are_dropped_and_the_best_is_never_dropped_in_silence():
     packed = pack(ranked, Limits(max_injected=5, min_beside=0), lambda scored: 10)
     assert [kept.memory.id for kept in packed.items] == ["a", "c"]
     assert [(left.memory.id, left.out) for left in packed.left_out] == [("b", Reason("twin", ("a",)))]
-    packed = pack(ranked, Limits(max_injected=5, budget=15), lambda scored: 30 if scored.memory.id == "a" else 10)
+    packed = pack(
+        ranked, Limits(max_injected=5, min_beside=0, budget=15), lambda scored: 30 if scored.memory.id == "a" else 10
+    )
     assert [kept.memory.id for kept in packed.items] == ["c"] and packed.left_out[-1].out == Reason(
         "over-budget", (30, 15)
     )
