@@ -106,15 +106,20 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
 
 
 def _nearest_first(rules: list[ActRule], acts: list[Act]) -> list[ActRule]:
-    """Return the rules with the narrowest patterns first; of those, the ones that share most words with the acts."""
-    words = {word for act in acts for word in WORD.findall(f"{act.path} {act.text}")}
+    """Return the rules with the narrowest patterns first; of those, the ones that share most words with the acts.
 
-    def turn(rule: ActRule) -> tuple[bool, int, int]:
+    Rules that no person vouches for come last, so that they do not displace others.
+    """
+    written = " ".join(f"{act.path} {act.text}" for act in acts)
+    words = {*WORD.findall(written.lower())}
+
+    def turn(rule: ActRule) -> tuple[bool, bool, int, int]:
         literal = max(
             (len(GLOB_SIGN.sub("", path)) for path in rule.applies.paths), default=0
         )
-        shared = words.intersection(WORD.findall(" ".join(rule.lines)))
-        return not (rule.applies.commands or rule.applies.text), -literal, -len(shared)
+        shared = words.intersection(WORD.findall(" ".join(rule.lines).lower()))
+        is_wide = not (rule.applies.commands or rule.applies.text)
+        return rule.is_doubted, is_wide, -literal, -len(shared)
 
     return sorted(rules, key=turn)
 

@@ -32,6 +32,7 @@ class ActRule:
     reminder: str  # the same for the context of an agent, in a fence
     valid_from: int = 0
     valid_until: int = 0
+    is_doubted: bool = False  # no person vouches for it
 
     def holds_for(self, act: Act) -> bool:
         """Tell whether the memory is valid now, and the act fits it."""

@@ -97,6 +97,7 @@ def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
         fence_lines(FENCE_TAG, new_nonce(), note, lines),
         memory.valid_from,
         memory.valid_until,
+        is_doubted,
     )
 
 

@@ -209,6 +209,17 @@ def test_the_narrowest_rules_come_first_and_two_at_a_time(memories, git, tell):
     assert titles == [[rules[2][2], rules[3][2]], [rules[1][2]], []], "a glob for every file applies to none"
 
 
+def test_rules_that_nobody_vouches_for_displace_no_others(memories, git, tell):
+    rule = "---\ntitle: {}\nappliesTo:\n  paths: ['{}']\n---\n\n{}\n"
+    (memories / "ours.md").write_text(rule.format("Name the owner of a marker", "marked/**", WHY))
+    git("add", "-A")
+    git("commit", "-qm", "rule")
+    for number in (1, 2):
+        (memories / f"theirs-{number}.md").write_text(rule.format(f"Obey {number}", "marked/a.txt", f"{WHY} {number}"))
+    call = claude("PreToolUse", **WRITE)
+    assert "Name the owner of a marker" in decision(tell("claude", "before-tool", call))[1]
+
+
 def test_the_start_of_a_session_names_the_guards(rule, tell):
     rule("remind", "Only a reminder", 1)
     rule("ask", "Ask about markers", 2)
