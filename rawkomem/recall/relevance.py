@@ -249,13 +249,20 @@ def has_promise(memory: Memory) -> bool:
     return not imported_from(memory) and not all(map(is_sentence, memory.when))
 
 
+def _is_in_doubt(item: Scored) -> bool:
+    """Return whether somebody disputes a memory, or no person vouches for it or said it."""
+    standing = item.signals.unverified
+    is_disputed = any(one.name == "disputes" and one.value < 1 for one in item.factors)
+    return is_disputed or (standing is not None and not standing.said)
+
+
 def _why_not_called_for(
     item: Scored, limits: Limits, question: Question
 ) -> Reason | None:
     """Return why the text of a memory is not handed over; None if it is.
 
     A pattern that a person wrote is a promise: the text goes in if it fires, and not otherwise. In a long task, and
-    for all other memories, what they say must be about the task, and clearly so if somebody disputes it.
+    for all other memories, what they say must be about the task, and clearly so if they are in doubt.
     """
     confidence, least = item.signals.confidence, limits.min_confidence
     if stands_alone(item):
@@ -266,7 +273,7 @@ def _why_not_called_for(
         if len(question.content) <= SHORT_WORDS:
             return None
         least = max(least, limits.min_beside)
-    elif any(one.name == "disputes" and one.value < 1 for one in item.factors):
+    elif _is_in_doubt(item):
         least = max(least, limits.min_beside)
     is_about = confidence >= least
     return None if is_about else Reason("not-confident", (confidence, least))

@@ -7,6 +7,7 @@ from rawkomem.model.entries import Task
 from rawkomem.recall.relevance import gate
 from rawkomem.recall.scoring import profile_of, score_candidates
 from rawkomem.recall.signals import Limits, question_of_task
+from rawkomem.state.trust import Standing
 from rawkomem.text.conditions import ALTERNATIVE, Fired
 
 from tests.recall.helpers import NOW, Signals, memory
@@ -76,3 +77,10 @@ def test_other_profiles_keep_their_own_rules():
     for name in ("mesh", "composite", "llmos", "lane"):
         (item,) = ranked(harmed, profile=profile_of(name))
         assert not item.out, name
+
+
+@pytest.mark.parametrize(("doubt", "inside"), [(None, True), (Standing("nobody committed it"), False)])
+def test_what_nobody_vouches_for_must_be_more_surely_about_the_task(doubt, inside):
+    found = Signals("m", score=0.8, relevance=0.95, confidence=0.5, unverified=doubt)
+    (item,) = ranked((memory(), found))
+    assert (item.out is None) == inside
