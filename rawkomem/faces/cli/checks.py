@@ -64,6 +64,9 @@ PUNCTUATION = frozenset("\\`*_{}[]()<>#+-.!|~&:\"'$^=/")
 # level of a Problem → workflow command; others are notices
 ANNOTATION_LEVELS = {ERROR: "error", WARNING: "warning"}
 MAX_PLAIN_CHARS = 2_000  # of one text
+MAX_ACCEPTED = (
+    10  # titles of the changes of one kind by one author that a commit accepts
+)
 WHOLE = 10**9  # characters: a text is not cut
 
 
@@ -252,19 +255,21 @@ def _is_newer(repository: Repository, effect: str) -> bool:
 
 def _note_accepted(repository: Repository, digests: Collection[str]) -> None:
     """Print which proposed changes a person's commit accepts: those that it adds. A merge does not add a branch's own."""
-    waiting = [
-        (one.memory, entry)
-        for one in repository.beliefs.proposals()
-        for entry in one.changes
-    ]
-    accepted = [
-        f"{entry.kind} of '{one_line(memory.title, 60)}' by {one_line(repository.beliefs.origin(entry), 200)}"
-        for memory, entry in waiting
-        if entry.digest in digests
-    ]
-    if accepted:
-        changes = counted(len(accepted), "proposed change")
-        note(f"this commit accepts {changes}: {'; '.join(accepted)}")
+    titles: dict[str, list[str]] = {}
+    for waiting in repository.beliefs.proposals():
+        for entry in waiting.changes:
+            if entry.digest in digests:
+                origin = one_line(repository.beliefs.origin(entry), 200)
+                title = one_line(waiting.memory.title, 60)
+                titles.setdefault(f"{entry.kind} by {origin}", []).append(title)
+    if titles:
+        count = counted(sum(map(len, titles.values())), "proposed change")
+        note(f"this commit accepts {count}:")
+    for change, changed in titles.items():
+        shown = ", ".join(f"'{title}'" for title in changed[:MAX_ACCEPTED])
+        hidden = len(changed) - MAX_ACCEPTED
+        more = f" and {hidden} more" if hidden > 0 else ""
+        note(f"{change}: {shown}{more}")
 
 
 def staged_repositories(folder: str) -> list[Repository]:

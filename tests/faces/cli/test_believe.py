@@ -232,8 +232,21 @@ def test_a_commit_names_the_proposals_that_it_accepts(rawkomem, git, project):
     assert "accepts" not in rawkomem("check", "--staged").stderr, "the change is not staged"
     git("add", ".rawko")
     told = rawkomem("check", "--staged").stderr
-    assert "this commit accepts 1 proposed change: amend of 'Tests' by an agent, signed robot" in told
+    assert "this commit accepts 1 proposed change:\nrawkomem: amend by an agent, signed robot: 'Tests'\n" in told
     assert "accepts" not in rawkomem("check", "--staged", env={"CLAUDECODE": "1"}).stderr
+
+
+def test_a_commit_that_accepts_many_proposals_says_it_in_few_lines(rawkomem, git, project):
+    for number in range(14):
+        rawkomem("add", "--title", f"Rule {number}", "--body", f"Text {number}.")
+    git.commit()
+    for number in range(14):
+        rawkomem("amend", f"Rule {number}", "--body", f"Other text {number}.", "--by", "robot")
+    git("add", ".rawko")
+    lines = rawkomem("check", "--staged").stderr.splitlines()
+    first = lines.index("rawkomem: this commit accepts 14 proposed changes:")
+    assert lines[first + 1].startswith("rawkomem: amend by an agent, signed robot: 'Rule ")
+    assert lines[first + 1].endswith(" and 4 more") and lines[first + 1].count("'Rule ") == 10
 
 
 def test_a_merge_does_not_accept_the_proposals_of_a_branch(rawkomem, git):
@@ -250,7 +263,8 @@ def test_a_merge_does_not_accept_the_proposals_of_a_branch(rawkomem, git):
     assert "accepts" not in rawkomem("check", "--staged").stderr
     rawkomem("feedback", "Tests", "harmful", "--by", "robot")
     git("add", "-A")
-    assert "accepts 1 proposed change: feedback of 'Tests'" in rawkomem("check", "--staged").stderr
+    told = rawkomem("check", "--staged").stderr
+    assert "accepts 1 proposed change:\nrawkomem: feedback by an agent, signed robot: 'Tests'\n" in told
     git("commit", "-qm", "merge")
     (waiting,) = said(rawkomem("review", "--json"))["proposal"]
     assert [change["kind"] for change in waiting["changes"]] == ["amend"]
