@@ -253,33 +253,43 @@ def cut_rules(text: str, is_one_rule: bool) -> list[Section]:
 
 
 def _cut_list(section: Section) -> list[Section]:
-    """Return each rule of a long list as a section with its first sentence as its heading; else the section itself."""
+    """Return each rule of a long list as a section with its first sentence as its heading; else the section itself.
+
+    What follows the list below the same heading is a section of its own.
+    """
     parts: list[list[str]] = [[]]
     items: list[str] = []
-    for line, is_code in fenced_lines(section.body):
+    lines = list(fenced_lines(section.body))
+    end = len(lines)
+    is_after_blank = False
+    for number, (line, is_code) in enumerate(lines):
         if not is_code and _is_item(line, items):
             enough = MIN_RULE_WORDS if items else MIN_INTRODUCTION_WORDS
             items.append(line)
             if count_words(" ".join(parts[-1])) >= enough:
                 parts.append([])
-        elif items and line and not line[0].isspace():
-            return [section]  # more than a list
+        elif items and is_after_blank and line and not line[0].isspace():
+            end = number
+            break
         parts[-1].append(line)
+        is_after_blank = not line
     if len(parts) > 1 and count_words(" ".join(parts[-1])) < MIN_RULE_WORDS:
         parts[-2:] = [parts[-2] + parts[-1]]
     rules = sum(bool(SAYS_RULE.search(item)) for item in items)
     are_rules = 0 < len(items) <= 2 * rules and items[0] in parts[0]
-    least = MAX_LIST_WORDS if are_rules else MAX_SECTION_WORDS
+    rest = "\n".join(line for line, _ in lines[end:])
+    least = MAX_LIST_WORDS if are_rules and not rest else MAX_SECTION_WORDS
     if (
         count_words(section.body) <= least
         or len(parts) <= max(1, len(items) // 2)
         or _is_procedure(section.title, items, rules)
     ):
         return [section]
-    return [
+    cut = [
         Section((*section.trail, _first_words(part)), "\n".join(part).strip(), True)
         for part in parts
     ]
+    return [*cut, *_cut_list(Section(section.trail, rest))] if rest else cut
 
 
 def _is_item(line: str, items: Sequence[str]) -> bool:

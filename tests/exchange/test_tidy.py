@@ -275,6 +275,24 @@ def test_each_of_the_numbered_rules_is_a_memory(repository, project):
     assert min(len(entry.body) for entry in found.values()) >= 60
 
 
+def test_a_list_of_rules_ends_where_text_follows(repository, project):
+    """The rules above the text and the steps below it are memories of their own."""
+    rules = "".join(
+        f"- Never mix the {name} of two tenants,\nnot even for a report.\n  {'Ask. ' * 20}\n" for name in NAMES
+    )
+    steps = "Before you hand in a change, run the checks:\n\n1. Run the linter.\n2. Run the tests.\n"
+    page = f"# Us\n\n## How we work\n\n{rules}\n{steps}"
+    done = repository.exchange.import_from(*put(project, {"CLAUDE.md": page}))
+    found = {item.entry.title: item.entry.body for item in done.news}
+    assert sum(title.startswith("Never mix the ") for title in found) == 10
+    assert found["How we work"] == steps.strip()
+
+
+def test_a_short_list_with_a_text_stays_whole(repository, project):
+    text = "- Use tabs.\n- Never use a goto.\n\nAsk Ann.\n"
+    assert len(added(repository, *put(project, {"AGENTS.md": f"# Us\n\n## Style\n\n{text}"}))) == 1
+
+
 @pytest.mark.parametrize(
     "items",
     [
