@@ -10,11 +10,15 @@ from itertools import groupby
 from operator import itemgetter
 from textwrap import shorten
 
-from ..learn.proposed_conditions import MAX_SHARED_CONDITION, without_shared_conditions
+from ..learn.proposed_conditions import (
+    MAX_SHARED_CONDITION,
+    propose_acts,
+    without_shared_conditions,
+)
 from ..learn.skills import split_front
 from ..model.entries import Entry, Value
 from ..model.values import record
-from ..text.acts import APPLIES_KEY, PATHS_KEY, applies_of
+from ..text.acts import APPLIES_KEY, PATHS_KEY, applies_of, patterns_given
 from ..text.chunks import fenced_lines, heading_level, heading_lines
 from ..text.paths import is_file_glob
 from ..text.prose import BULLET, first_sentence
@@ -447,8 +451,7 @@ def section_entries(page: SourcePage) -> Iterator[Entry]:
         or fields.get("trigger") == ALWAYS_ON
     )
     extra: dict[str, Value] = {ALWAYS_KEY: "true"} if always else {}
-    if paths := applies_of({APPLIES_KEY: {PATHS_KEY: [*globs]}}).paths:
-        extra[APPLIES_KEY] = {PATHS_KEY: [*paths]}
+    paths = applies_of({APPLIES_KEY: {PATHS_KEY: [*globs]}}).paths
     if len(found) <= MAX_SHARED_CONDITION:
         when += conditions_from_description(description)
     page_title = {section.trail[:1] for section in found}
@@ -470,9 +473,17 @@ def section_entries(page: SourcePage) -> Iterator[Entry]:
             place,
             when,
             importance="high" if always else _importance_of(section),
-            extra=extra,
+            extra={**extra, **_acts_of(section, paths)},
             headings=headings or ("",),
         )
+
+
+def _acts_of(section: Section, paths: Sequence[str]) -> dict[str, Value]:
+    """Return the acts to which a rule applies: those that its text names; paths of its page replace named ones."""
+    acts = patterns_given(propose_acts(section.body))
+    if paths:
+        acts[PATHS_KEY] = [*paths]
+    return {APPLIES_KEY: acts} if acts else {}
 
 
 def _title_context(

@@ -277,6 +277,12 @@ CHANGES = caseless(
     r"(?:(?:create |add )?or )?(?:edit|chang|modify|touch|writ|overwrit|delet|remov|renam|mov|updat|regenerat|rewrit)"
     r"(?:e|ing)?(?: (?:to|in|an?|the|any|our|all|files?|anything|under|inside))* "
 )
+# "If you change Rust dependencies (`Cargo.toml` or `Cargo.lock`), run …": what comes until the comma is changed
+WHEN_CHANGED = caseless(
+    r"\b(?:if|when|whenever|after|before|while) (?:you(?:['’]re| are| have)? )?(?:ever )?"
+    r"(?:add(?:ing|ed)?(?: to)?|chang(?:e|ing|ed)|edit(?:ing|ed)?|modif(?:y|ying|ied)|touch(?:ing|ed)?|updat(?:e|ing|ed)) "
+    r"((?:\([^()]{0,200}\)|[^,;:()]){1,200})"
+)
 TOGETHER = caseless(r"\b(?:together|in (?:sync|step))\b")
 # a path with a slash, or a name with a usual extension; and the words between two of them
 CHANGED_FILE = re.compile(

@@ -144,9 +144,10 @@ def propose_patterns(rule: str) -> tuple[str, ...]:
 
 
 def propose_acts(rule: str) -> tuple[str, ...]:
-    """Return the acts of an agent that a rule forbids or restricts, each as key=pattern; none unless it names them.
+    """Return the acts of an agent that a rule is about, each as key=pattern; none unless it names them.
 
-    "Never run bare pytest" names a command, "do not edit db/seeds" a folder, "never use classes" nothing.
+    "Never run bare pytest" names a command, "do not edit db/seeds" a folder, "if you change `schema.sql`, run make"
+    a file, "never use classes" nothing.
     """
     found: list[str] = []
     for sentence in sentences(REDACTED_TAG.sub("", rule)):
@@ -154,6 +155,8 @@ def propose_acts(rule: str) -> tuple[str, ...]:
         for lead in cues.FORBIDS.finditer(sentence):
             found += [f"{COMMANDS_KEY}={one}" for one in _command_at(sentence, lead)]
             files += _changed_at(sentence, lead.end())
+        for changed in cues.WHEN_CHANGED.finditer(sentence):
+            files += cues.CHANGED_FILE.findall(changed[1])
         if cues.TOGETHER.search(sentence):
             files += cues.CHANGED_FILE.findall(sentence)
         found += [f"{PATHS_KEY}={_glob(one)}" for one in files]

@@ -61,3 +61,18 @@ def test_a_glob_for_every_file_is_not_imported(rawkomem, repository, project):
     rawkomem("import", str(page))
     (memory,) = repository.core.all()
     assert "appliesTo" not in memory.extra
+
+
+def test_a_rule_that_names_its_acts_applies_to_them(repository, project):
+    """Nobody asks for `Cargo.lock` by its name, but the agent writes it."""
+    page = project / "AGENTS.md"
+    page.write_text(
+        "# Us\n\n## Dependencies\n\nIf you change `Cargo.toml`, run `just lock` and commit the result with it.\n"
+        "\n## Tests\n\nDo not run `cargo test` directly, the suite needs its services.\n"
+        "\n## Names\n\nUse whole words for names, also in tests and scripts.\n"
+    )
+    done = repository.exchange.import_from(str(page))
+    lock, tests, names = (applies_of(item.entry.extra) for item in done.news)
+    assert fits(lock, Act(path="crates/api/Cargo.toml", text="serde")) and not lock.commands
+    assert fits(tests, Act(command="cd api && cargo test -q")) and not tests.paths
+    assert not (names.paths or names.commands)

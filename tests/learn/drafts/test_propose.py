@@ -157,6 +157,11 @@ def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
         ("do not run or edit `db/seeds.rb`.", "paths=db/seeds.rb"),
         ("don't edit generated/schema.ts, change schema.graphql instead", "paths=generated/schema.ts"),
         ("Do not touch package-lock.json or yarn.lock.", "paths=package-lock.json paths=yarn.lock"),
+        (
+            "If you change dependencies (`Cargo.toml` or `Cargo.lock`), run `just lock`.",
+            "paths=Cargo.toml paths=Cargo.lock",
+        ),
+        ("After editing package.json, run the installer.", "paths=package.json"),
         ("CLAUDE.md, AGENTS.md and GEMINI.md are kept in step", "paths=CLAUDE.md paths=AGENTS.md paths=GEMINI.md"),
     ],
 )
@@ -171,7 +176,7 @@ def test_a_rule_that_names_a_command_or_a_file_proposes_a_guard(rule, acts):
     [
         "never use `any`", "don't use `console.log`", "stop using emojis", "TODO.md without emojis",
         "specs are excluded from mypy", "write the commit message, do not commit", "a rename is a commit of its own",
-        "each change of analytics is written into docs/POSTHOG.md", "never push to main", "never make changes without asking",
+        "each change of analytics is written into docs/POSTHOG.md", "if you change an endpoint, describe it in docs/api.md", "never push to main", "never make changes without asking",
         "you did not run pytest", "why don't you run pytest?", "do not commit without running pytest",
         "don't use npm packages for this", "do not change the client/server code", "use make suite for the tests",
     ],
