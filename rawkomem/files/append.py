@@ -366,10 +366,14 @@ def _with_id_line(data: bytes, path: str, id: str) -> bytes:
 
 
 def with_new_id(data: bytes, path: str, old: str, new: str) -> bytes:
-    """Return a file in which a memory has a new id, and its changes there follow it; raise Refused if it has no id line."""
+    """Return a file in which a memory has a new id, and its changes there follow it; raise Refused if it has no id line.
+
+    If the new id is the old one, the file states it now.
+    """
     entries = read_data(data, path, advice=False).entries
     rows = data.decode().split("\n")
-    for entry in reversed([entry for entry in entries if entry.target == old]):
+    about = [entry for entry in entries if entry.target == old]
+    for entry in reversed([e for e in about if e.creates or old != new]):
         text = "\n".join(rows[entry.line - 1 :])
         if entry.is_nameless:
             text = with_id(text, new)

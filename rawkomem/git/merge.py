@@ -141,7 +141,7 @@ def merge_entries(
     one, two = (origin and read_version(data, path, origin) for data in (ours, theirs))
     if origin is None or one is None or two is None:
         return None
-    if _named_apart(origin, one, two) or _named_apart(origin, two, one):
+    if _named_apart(origin, one, two):
         return None
     origin, one, two = _named_alike([origin, one, two])
     texts: dict[str, str] = {}
@@ -173,18 +173,25 @@ def merge_entries(
     return Merged(data, tuple(conflicts))
 
 
-def _named_apart(base: Version, one: Version, other: Version) -> bool:
-    """Return whether one side gave an id to an entry that had none, and the other one may have given it another id."""
-    named = [
-        key
-        for key, item in base.items.items()
-        if not item.named and key in one.items and one.items[key].named
-    ]
-    is_new = any(
-        item.named and key not in base.items and key not in one.items
-        for key, item in other.items.items()
-    )
-    return is_new and any(key not in other.items for key in named)
+def _named_apart(base: Version, one: Version, two: Version) -> bool:
+    """Return whether the sides may have given an entry without an id two ids: it is gone where another entry is new."""
+
+    def brings_named(side: Version, other: Version) -> bool:
+        return any(
+            item.named and key not in base.items and key not in other.items
+            for key, item in side.items.items()
+        )
+
+    new = brings_named(one, two), brings_named(two, one)
+    for key in (key for key, item in base.items.items() if not item.named):
+        found = [side.items.get(key) for side in (one, two)]
+        may_differ = [
+            item.named if item else is_new
+            for item, is_new in zip(found, new, strict=True)
+        ]
+        if all(may_differ) and None in found:
+            return True
+    return False
 
 
 def _named_alike(versions: Sequence[Version]) -> list[Version]:

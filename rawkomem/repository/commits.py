@@ -38,7 +38,7 @@ from ..model.filters import without_records
 from ..model.values import CREATES, Problem, record, replace
 from ..state.changes import superseding
 from ..state.contradictions import contradictions
-from ..state.fold import changes_of_earlier_file
+from ..state.fold import changes_of_earlier_file, is_made_for
 from ..state.housekeeping import is_comparable, missing_fact, same_subject
 from ..state.trust import AGENT, AGENTS, author_state
 from ..text.clean import one_line
@@ -79,7 +79,7 @@ class Amended:
 
 @record
 class Separated:
-    """A memory that had the id of another one, and its new id."""
+    """A memory that had the id of another one or states none, and its new id."""
 
     path: str
     title: str
@@ -189,18 +189,19 @@ class Edits(Wing):
         """Give each memory whose id another memory has a new id in its file; raise Refused if a file has no line for it.
 
         The memory that is in use keeps the id. Changes below a copy in the same file follow it. A memory that has the
-        name of an earlier, changed file gets an id, too.
+        name of an earlier, changed file gets an id, too: its name if one of the changes was made for this text, because
+        then its file only lost the `id` line.
         """
         files: dict[str, bytes] = {}
         separated: list[Separated] = []
         core = self._core
         copied = core.read(core.catalogue.copied)
-        reused = [
-            memory.id
+        reused = {
+            memory.id: older
             for memory in core.all()
             if is_implicit(memory.id, memory.path)
-            and changes_of_earlier_file(core.entries(memory.id), memory.path)
-        ]
+            and (older := changes_of_earlier_file(core.entries(memory.id), memory.path))
+        }
         for id in dict.fromkeys((*copied, *reused)):
             kept = self._repo.get(id)
             for entry in core.entries(id):
@@ -211,6 +212,10 @@ class Edits(Wing):
                 )
                 # the same in every clone, so that two people who separate the same copy agree
                 new = f"{CREATES[entry.kind].prefix}_{entry.digest[:NEW_ID_DIGITS]}"
+                if id not in copied and any(
+                    is_made_for(change, entry) for change in reused[id]
+                ):
+                    new = id
                 files[entry.path] = with_new_id(data, entry.path, id, new)
                 separated.append(Separated(entry.path, entry.title, id, new))
         self._replace(files)

@@ -226,7 +226,8 @@ def _with_unknown_values(
             setter = setters[field]
             if known and not _is_known(field, setter, known, seen):
                 learn(field, setter)
-            for name, fields in [*unknown.items()]:
+            is_settling = field not in values or not is_away
+            for name, fields in [*unknown.items()] if is_settling else ():
                 if field in fields and _is_known(field, fields[field], known, seen):
                     del fields[field]
                 if not fields:
@@ -422,6 +423,12 @@ def changes_of_earlier_file(entries: Iterable[Entry], path: str) -> list[Entry]:
     entries = list(entries)
     is_nameless = any(e.creates and e.is_nameless and e.path == path for e in entries)
     return [e for e in entries if e.changes and e.path != path and is_nameless]
+
+
+def is_made_for(change: Entry, creating: Entry) -> bool:
+    """Return whether a change names the title or the text of this entry as what it replaces."""
+    names = {value_name(key, getattr(creating, key)) for key in ("title", BODY)}
+    return not names.isdisjoint(ids_in(change, REPLACES))
 
 
 def new_memory(entry: Entry) -> Memory:

@@ -435,3 +435,22 @@ def test_a_text_beside_a_deletion_waits_for_a_review(memories, git, repository, 
     memory = repository.get("mem_1_k")
     assert not memory.proposed
     assert (memory.status, memory.body) == ("active" if is_accepted else "deleted", BY_COMMAND["body"])
+
+
+def test_a_text_that_waits_beside_an_archive_still_waits_after_a_further_text(memories, git, repository):
+    """Only a review, or another removal, decides on it."""
+    (memories / "kafka.md").write_text(RETENTION)
+    git.commit()
+    git("checkout", "-qb", "amended")
+    repository.amend("mem_1_k", body=BY_COMMAND["body"])
+    git.commit()
+    git("checkout", "-q", "main")
+    repository.beliefs.archive("mem_1_k")
+    git.commit()
+    git("merge", "-q", "--no-edit", "amended")
+    repository.amend("mem_1_k", body=BY_HAND["body"])
+    git.commit()
+    assert (repository.get("mem_1_k").status, repository.get("mem_1_k").body) == ("archived", BY_HAND["body"])
+    assert repository.beliefs.proposal("mem_1_k").proposed.body == BY_COMMAND["body"]
+    repository.delete("mem_1_k")
+    assert not repository.get("mem_1_k").proposed

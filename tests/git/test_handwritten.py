@@ -179,3 +179,47 @@ def test_a_branch_that_renames_and_a_branch_that_deletes_merge_without_a_driver(
     git("merge", "-q", "--no-edit", "side")
     assert repository.get("notes").status == "deleted"
     assert repository.get("notes").path == "memories/deploy-host.md"
+
+
+def test_a_file_that_lost_its_id_line_gets_it_back(notes, memories, git, repository):
+    """A revert of the first change of one branch takes the line from the changes of another branch, too."""
+    (memories / "old.md").write_text(NOTES.replace("harbor", "old"))
+    git.commit()
+    git("checkout", "-q", "-b", "side")
+    repository.delete("notes")
+    git.commit()
+    git("checkout", "-q", "main")
+    repository.amend("notes", title="Host of deployments")
+    repository.beliefs.supersede("old", "notes", anyway=True)
+    git.commit()
+    git("checkout", "-q", "side")
+    git("rebase", "-q", "main")
+    git("revert", "--no-edit", "HEAD")
+    notes.write_text(notes.read_text().replace("id: notes\n", ""))
+    git.commit()
+    with pytest.raises(Refused, match="an earlier file"):
+        repository.amend("notes", body="Deploy from the river host.")
+    (restored,) = repository.edits.separate_copies()
+    assert (restored.old, restored.new) == ("notes", "notes")
+    git.commit()
+    memory = repository.get("notes")
+    assert (memory.title, memory.status, memory.vouched) == ("Host of deployments", "active", True)
+    assert repository.get("old").superseded_by == "notes"
+
+
+def test_a_copy_with_the_text_of_an_earlier_file_gets_an_id_of_its_own(notes, git, repository):
+    _amended(repository)
+    git.commit()
+    git("mv", ".rawko/memories/notes.md", ".rawko/memories/deploy-host.md")
+    git.commit()
+    notes.write_text(NOTES.replace("Deploy host", "Host of tests"))
+    (separated,) = repository.edits.separate_copies()
+    assert separated.new != separated.old == "notes"
+
+
+@pytest.mark.parametrize("joined", [NOTES.replace("harbor", "river"), NOTES.replace("Deploy host", "Host")])
+def test_the_driver_leaves_two_ids_for_one_entry_to_a_person(joined):
+    """Both sides gave the entry an id of its own, and one of them edited it: that is one memory, not two."""
+    ours, theirs = (text.replace("---\n", f"---\nid: mem_{n}\n", 1) for n, text in enumerate((NOTES, joined)))
+    for one, other in ((ours, theirs), (theirs, ours)):
+        assert merge_entries(NOTES.encode(), one.encode(), other.encode(), ".rawko/memories/notes.md") is None

@@ -51,6 +51,13 @@ def titles(injection) -> list[str]:
     return [item.memory.title for item in injection.items]
 
 
+def test_of_several_conditions_that_fire_the_first_one_is_named(memories, repository):
+    (memories / "ports.md").write_text("---\ntitle: Ports\nwhenToUse: [gateway, broker]\n---\n\nThe API is on 80.\n")
+    for task in ("open the gateway to the broker", "open the broker to the gateway"):
+        (item,) = repository.inject(task).items
+        assert item.signals.fired.text == "gateway"
+
+
 def test_a_fired_condition_brings_its_memory_and_what_it_names(filled):
     injection = filled.inject(Task("fix the login page", agent="developer"))
     assert titles(injection) == ["Authentication Module Structure", "Token lifetime"]

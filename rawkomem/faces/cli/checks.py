@@ -497,7 +497,7 @@ FILE_PROBLEM = Fields(
 )
 SEPARATED = Fields(
     "file=path title old new",
-    "{file}: {title:80} is now {new} (it had the id of another memory, {old})",
+    "{file}: {title:80} now states the id {new} (its id was {old})",
 )
 CHECKED = Fields(
     "file verdict entries titles problems",
