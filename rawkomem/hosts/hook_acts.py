@@ -125,7 +125,7 @@ def _nearest_first(rules: list[ActRule], acts: list[Act]) -> list[ActRule]:
 
 
 def acts_of(call: Call, project: str) -> Iterator[Act]:
-    """Yield the command that a call of a tool runs, or each file of the project that it writes."""
+    """Yield the command that a call of a tool runs, or each file of the project that it writes, also through links."""
     tool_input = next(
         (call.fields[key] for key in INPUT_KEYS if key in call.fields), None
     )
@@ -135,11 +135,13 @@ def acts_of(call: Call, project: str) -> Iterator[Act]:
         if did.command:
             yield Act(did.command)
         elif did.written is not None:
-            full = os.path.normpath(os.path.join(call.folder or project, did.file))
-            path = path_below(full, project) or path_below(
-                os.path.realpath(full), os.path.realpath(project)
+            full = os.path.join(call.folder or project, did.file)
+            paths = (
+                path_below(os.path.normpath(full), project),
+                # a link in the project may lead to a file that a memory names
+                path_below(os.path.realpath(full), os.path.realpath(project)),
             )
-            if path:
+            for path in dict.fromkeys(filter(None, paths)):
                 yield Act(path=path, text=did.written)
 
 

@@ -462,6 +462,7 @@ class Repository:
 
         Raise StoreAway if the store fails again; the index is up to date then.
         """
+        self.core.finish_purges()
         index = self.core.index
         wait_s, index.store_wait_s = index.store_wait_s, float("inf")
         try:
@@ -479,6 +480,7 @@ class Repository:
 
         `sync` also removes old copies of files that were edited by hand.
         """
+        self.core.finish_purges()
         report = self.core.index.refresh(progress)
         authors = self.core.authors()
         if authors:

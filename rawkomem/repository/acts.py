@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 MAX_TITLE_CHARS = 200
 MAX_REASON_CHARS = 2_000  # of a memory's text; hosts cut answers at 10,000
+# of all memories that no person vouches for: a call waits while its patterns are matched
+MAX_DOUBTED_PATTERNS = 1_000
 VOUCHED_NOTE = "a memory of this project applies to this tool call"
 # in a packed condition that is a glob
 GLOB_MARK = f"{SEPARATORS[0]}{GLOB}{SEPARATORS[0]}"
@@ -65,7 +67,10 @@ def act_rules(core: Core) -> list[ActRule]:
             and memory.kind not in RECORDED
         ]
         doubted = core.view(None).believed.unverified(one for one, _ in applying)
-        rules = [_rule(one, applies, one.id in doubted) for one, applies in applying]
+        rules = [
+            _rule(one, applies, one.id in doubted)
+            for one, applies in _affordable(applying, doubted)
+        ]
         listing = catalogue.meta().get("listing")
         # an index that is not complete has none: the next call makes another table
         return listing if isinstance(listing, bytes) else SEPARATOR.encode(), rules
@@ -76,6 +81,20 @@ def act_rules(core: Core) -> list[ActRule]:
     except OSError as failure:
         core.warn(f"the table of rules for acts was not written: {failure}")
     return rules
+
+
+def _affordable(
+    applying: list[tuple[Memory, Applies]], doubted: Collection[str]
+) -> Iterator[tuple[Memory, Applies]]:
+    """Yield what a person vouches for, then the others until they have MAX_DOUBTED_PATTERNS."""
+    yield from (pair for pair in applying if pair[0].id not in doubted)
+    left = MAX_DOUBTED_PATTERNS
+    for memory, applies in applying:
+        if memory.id in doubted:
+            left -= sum(map(len, (applies.paths, applies.commands, applies.text)))
+            if left < 0:
+                return
+            yield memory, applies
 
 
 def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:

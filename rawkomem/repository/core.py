@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 from _thread import RLock  # `threading` is slow to import
+from contextlib import contextmanager
 from functools import cached_property
 
 from ..embed.embedder import AUTO_PROVIDER
@@ -40,7 +41,7 @@ from ..model.errors import (
 from ..model.filters import DEFAULT_FILTER, Filter, filter_text
 from ..model.values import HELD_BACK, TYPE_CHECKING, now, replace
 from ..recall.signals import DEFAULT_RESULTS, Spaces
-from ..state.trust import PERSON, UNKNOWN
+from ..state.trust import PERSON, SAID, UNKNOWN
 from ..text.clean import one_line
 from .settings import Settings, load_settings
 
@@ -121,6 +122,7 @@ class Core:
         self.with_layers = layers
         # default origin of written entries; see files/machine_records.py. Only hosts/person.py makes it a person's.
         self.via = ""
+        self.heard_person = False  # see hearing_person
         self.via = self.claimed(via)
         self.agent = ""  # default agent of a question, for the ledger
         # threads may share a repository; a read may write, and a write reads
@@ -156,8 +158,18 @@ class Core:
         self.finish_purges()
 
     def claimed(self, via: str) -> str:
-        """Return the origin that a program may claim. A program that claims to be a person counts as unknown."""
-        return UNKNOWN if via == PERSON != self.via else via
+        """Return the origin that a program may claim; that a person typed or said a text counts as unknown."""
+        is_said = via == SAID and not self.heard_person
+        return UNKNOWN if via == PERSON != self.via or is_said else via
+
+    @contextmanager
+    def hearing_person(self) -> Iterator[None]:
+        """Let writes inside a `with` block count as said by a person, because a host's transcript shows it."""
+        self.heard_person = True
+        try:
+            yield
+        finally:
+            self.heard_person = False
 
     @property
     def settings(self) -> Settings:

@@ -75,6 +75,7 @@ from ..model.values import ACTIVE, now, record, replace
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..state.claims import Outcome
+from ..state.trust import SAID
 from ..text.acts import GUARD_KEY, GUARDS
 from ..text.chunks import counted
 from ..text.clean import one_line
@@ -94,7 +95,6 @@ EDITED_SCORE = 9.0
 CORROBORATED = "corroborated"  # outcome of a draft that confirms a memory
 NO_GUARD = "none"  # of a draft that is kept without the acts that it names
 MAX_REASON_CHARS = 200
-SAID = "said"  # origin of a memory that a person said in a session
 
 
 class Drafts(Wing):
@@ -362,7 +362,8 @@ class Learning(Wing):
             learned = self._compare(heard, found, dry_run, by_host)
             self._note_effects(learned)
             entries = [entry_of_draft(draft) for draft in learned.requests]
-            stored = self._repo.add_many(entries, via=SAID)
+            with self._core.hearing_person():
+                stored = self._repo.add_many(entries, via=SAID)
             for draft in learned.requests:  # a purged memory must not come back
                 self._repo.drafts.store.decide(draft, KEPT)
             return replace(learned, stored=tuple(stored))
@@ -436,7 +437,8 @@ class Learning(Wing):
             done = Remembered(CONFIRMED, known)
         else:
             entry = replace(entry, when=inherited_conditions(entry.when, against))
-            stored = repo.add(entry, via=via)
+            with self._core.hearing_person():
+                stored = repo.add(entry, via=via)
             for old in against:
                 repo.beliefs.supersede(old.id, stored.id, reason, by, anyway=True)
             others = tuple(old.id for old in against)
@@ -460,7 +462,8 @@ class Learning(Wing):
             via = said if is_about_quote(proof, text) else VIA_AGENT
         except Refused:
             via = VIA_AGENT
-        return self._repo.drafts.keep(name, by=by, via=via, **changes)
+        with self._core.hearing_person():
+            return self._repo.drafts.keep(name, by=by, via=via, **changes)
 
     def check_quote(self, quote: str) -> str:
         """Return SAID if a host's transcript shows that a person typed the quote, or agreed to it, lately.

@@ -145,6 +145,7 @@ def _first_value(memory: Memory, facet: str) -> str:
 
 
 PERSON, AGENT, UNCOMMITTED, UNKNOWN = "person", "agent", "uncommitted", "unknown"
+SAID = "said"  # origin of a text that a person said in a session
 
 AUTHORS = "\x1f"  # separates several authors of one text
 # unknown author: no git, a shallow or partial clone, an ignored folder
@@ -341,7 +342,7 @@ ARRIVALS = {
     "agent": Standing("inference", "written by an agent"),
     "import": Standing("document", "came by import"),
     "distilled": Standing("inference", "came by distilled"),
-    "said": Standing("user_implicit", "a person said so in a session", said=True),
+    SAID: Standing("user_implicit", "a person said so in a session", said=True),
 }
 
 

@@ -260,6 +260,8 @@ DECLARE @api_key NVARCHAR(64) = '§';
 Dim password As String = "§"
 api_key <- "§"
 (def api-key "§")
+Object.defineProperty(config, "clientSecret", { value: "§" });
+Optional.ofNullable(System.getenv("DB_PASSWORD")).orElse("§");
 config["api_key"] = "§"
 ngrok config add-authtoken §
 """.splitlines()

@@ -335,7 +335,8 @@ def test_a_closed_repository_refuses(project):
     repository.add("Text.", title="Before")
     repository.close()
     repository.close()
-    for call in (repository.list, lambda: repository.get("Before"), lambda: repository.add("Text.", title="After")):
+    calls = (repository.list, repository.sync, repository.catch_up, lambda: repository.get("Before"))
+    for call in (*calls, lambda: repository.add("Text.", title="After")):
         with pytest.raises(Refused, match="closed"):
             call()
     with Repository.open(str(project)) as other:

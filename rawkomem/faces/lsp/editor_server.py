@@ -12,7 +12,9 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from ...files.check import NOT_IDEAL, check_text
 from ...model.errors import RawkoError
@@ -162,12 +164,28 @@ COMMANDS = {
 }
 
 
+class AnsweringProtocol(LanguageServerProtocol):
+    """Also answers a request with parameters that the protocol does not allow, for which pygls only logs an error."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return a message, or send an error to the editor and raise it."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as failure:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=failure.to_response_error())
+            raise
+
+
 class EditorServer:
     """Answers one editor."""
 
     def __init__(self, folder: str = "", version: str = ""):
         self.editor = LanguageServer(
-            "rawkomem", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full
+            "rawkomem",
+            version,
+            text_document_sync_kind=lsp.TextDocumentSyncKind.Full,
+            protocol_cls=AnsweringProtocol,
         )
         self.documents = Documents(self.editor, folder)
         self._background: set[asyncio.Future[Any]] = set()

@@ -7,6 +7,7 @@ loop stays free.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -20,6 +21,8 @@ from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from ...model.errors import BadInput, NotFound, RawkoError
 from ...redaction.find import redact
@@ -108,9 +111,16 @@ class MemoryServer:
 
     async def serve_stdio(self) -> None:
         """Answer one client on standard input and output until it disconnects."""
-        async with stdio_server() as (reading, writing):
+        passing, readable = anyio.create_memory_object_stream[
+            SessionMessage | Exception
+        ]()
+        async with (
+            stdio_server() as (reading, writing),
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(_answer_unreadable, reading, passing, writing)
             await self.protocol.run(
-                reading, writing, self.protocol.create_initialization_options()
+                readable, writing, self.protocol.create_initialization_options()
             )
 
     # Tools
@@ -232,6 +242,37 @@ class MemoryServer:
             raise _invalid(complaint(failure)) from None
         except RawkoError as failure:
             raise MCPError(wire.INTERNAL_ERROR, complaint(failure)) from None
+
+
+async def _answer_unreadable(reading: Any, passing: Any, writing: Any) -> None:
+    """Pass on what a client sends, but answer each line that is no message with an error: the SDK drops it."""
+    async with passing:
+        async for item in reading:
+            if not isinstance(item, ValidationError):
+                await passing.send(item)
+            elif refused := refusal(item):
+                await writing.send(SessionMessage(refused))
+
+
+def refusal(failure: ValidationError) -> wire.JSONRPCError | None:
+    """Return the error that answers a line, or None if nobody waits for an answer to it."""
+    last = failure.errors(include_url=False)[-1]
+    given, code, problem = last["input"], wire.INVALID_REQUEST, "no JSON-RPC request"
+    if last["type"] == "json_invalid":
+        if not given.strip():
+            return None
+        code, problem = wire.PARSE_ERROR, one_line(last["msg"], 200)
+        try:
+            given = json.loads(given)  # reads lone surrogates, and so finds the id
+        except (ValueError, RecursionError):
+            given = None
+    fields = given if isinstance(given, dict) else {"id": None}
+    if "id" not in fields or "result" in fields or "error" in fields:
+        return None  # a notification or an answer
+    id = fields["id"]
+    known = type(id) is int or (isinstance(id, str) and id.isprintable())
+    error = wire.ErrorData(code=code, message=problem)
+    return wire.JSONRPCError(jsonrpc="2.0", id=id if known else None, error=error)
 
 
 def _invalid(message: str) -> MCPError:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcRequestCancelled
+from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
 from rawkomem.model.entries import Entry, Task
 from rawkomem.model.values import CHANGES, CREATES, FORMAT, IMPORTANCE
 from rawkomem.repository import Repository
@@ -55,6 +55,33 @@ def test_arguments_of_a_wrong_type_are_told_in_a_message(stored):
 
     messages = edit(stored, story)
     assert len(messages) == 4 and all("cannot use these arguments" in message for message in messages), messages
+
+
+@pytest.mark.parametrize(
+    "method, params",
+    [
+        (lsp.TEXT_DOCUMENT_HOVER, {"position": {"line": -1, "character": -1}}),
+        (lsp.TEXT_DOCUMENT_COMPLETION, {"position": {"line": 0, "character": -5}}),
+        (lsp.TEXT_DOCUMENT_DEFINITION, {"position": {"line": 2**31, "character": 0}}),
+        (lsp.TEXT_DOCUMENT_REFERENCES, {"position": {"line": "x", "character": 0}, "context": {}}),
+        (lsp.TEXT_DOCUMENT_HOVER, {}),
+        (lsp.WORKSPACE_EXECUTE_COMMAND, {}),
+    ],
+)
+def test_a_request_with_parameters_that_the_protocol_forbids_gets_an_error(stored, method, params):
+    """The editor would wait for ever. The types of lsprotocol forbid such requests, so the message is written here."""
+
+    async def story(editor):
+        protocol, uri = editor.client.protocol, editor.uri("queue-limits.md")
+        given = {"textDocument": {"uri": uri}, **params} if "command" not in params else params
+        answer = protocol._request_futures["odd"] = asyncio.get_running_loop().create_future()
+        protocol._send_data({"jsonrpc": "2.0", "id": "odd", "method": method, "params": given})
+        with pytest.raises(JsonRpcException) as refused:
+            await asyncio.wait_for(answer, 10)
+        return refused.value.code, await editor.symbols("")
+
+    code, symbols = edit(stored, story)
+    assert code == -32602 and symbols
 
 
 def test_what_has_ended_or_not_begun_is_labelled_in_a_hover(stored):

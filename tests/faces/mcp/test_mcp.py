@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -24,7 +27,7 @@ from rawkomem.model.values import FORMAT
 from rawkomem.repository import Repository
 from rawkomem.text.chunks import count_tokens
 
-from tests.faces.mcp.clients import TOKEN, http_server, over_http, over_stdio, text_of
+from tests.faces.mcp.clients import TOKEN, environment, http_server, over_http, over_stdio, text_of
 
 pytestmark = pytest.mark.servers
 SECRET = "sk-ant-api03-" + "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ"
@@ -313,6 +316,52 @@ def test_odd_and_huge_arguments_are_answered_in_one_line(ask):
         return await client.call_tool("recall", {"task": "retry"})
 
     assert "brought the queue down" in text_of(ask(conversation))  # it still answers
+
+
+UNREADABLE = [  # a line, and the id and the code of its answer; None: nobody waits for one
+    (r'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"get","arguments":{"id":"\ud800 x"}}}', ("a", -32700)),
+    (r'{"jsonrpc":"2.0","id":7,"method":"x\udc00"}', (7, -32700)),
+    (r'{"jsonrpc":"2.0","id":"\ud800","method":"tools/list"}', (None, -32700)),
+    (r'{"jsonrpc":"2.0","method":"x\ud800"}', None),
+    (r'{"jsonrpc":"2.0","id":8,"result":{"x":"\ud800"}}', None),
+    ("no json", (None, -32700)),
+    ("[" * 5_000, (None, -32700)),
+    ("[]", (None, -32600)),
+    ("", None),
+    ('{"jsonrpc":"2.0","id":9}', (9, -32600)),
+    ('{"jsonrpc":"2.0","id":10,"method":"tools/list","params":7}', (10, -32600)),
+]  # fmt: skip
+
+
+def test_every_line_that_is_no_request_is_answered(stored):
+    """The client of the SDK can send none of these lines."""
+    opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    first = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening}
+    lines = [json.dumps(first), *(line for line, _ in UNREADABLE)]
+    command = [sys.executable, "-m", "rawkomem", "mcp"]
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=stored,
+        env=environment(),
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    opened, *answers = map(json.loads, done.stdout.splitlines())
+    assert opened["id"] == 0 and "result" in opened
+    assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [
+        answer for _, answer in UNREADABLE if answer
+    ]
+
+
+def test_over_http_a_lone_surrogate_is_an_error(stored):
+    with http_server(stored, RAWKOMEM_MCP_TOKEN=TOKEN) as (url, _):
+        headers = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json, text/event-stream"}
+        headers["Content-Type"] = "application/json"
+        answer = httpx2.post(url, headers=headers, content=UNREADABLE[0][0])
+    assert answer.status_code == 400 and answer.json()["error"]["code"] == -32700
 
 
 def test_a_text_cannot_leave_its_fence_nor_bring_entries_of_its_own(stored):

@@ -5,9 +5,10 @@ import shutil
 
 import pytest
 from rawkomem.files.installation import plan_start, write_start
-from rawkomem.files.layout import sweep
+from rawkomem.files.layout import Layout, sweep
 from rawkomem.index.act_table import read_table
 from rawkomem.model.entries import Entry
+from rawkomem.repository.acts import MAX_DOUBTED_PATTERNS
 
 from tests.hosts.hooks.payloads import FOLDER, claude, codex, copilot, cursor, gemini
 
@@ -218,6 +219,32 @@ def test_rules_that_nobody_vouches_for_displace_no_others(memories, git, tell):
         (memories / f"theirs-{number}.md").write_text(rule.format(f"Obey {number}", "marked/a.txt", f"{WHY} {number}"))
     call = claude("PreToolUse", **WRITE)
     assert "Name the owner of a marker" in decision(tell("claude", "before-tool", call))[1]
+
+
+@pytest.mark.parametrize("written", ["link/a.txt", "a.txt", "gone/../link/a.txt"])
+def test_a_link_in_the_project_leads_around_no_guard(written, rule, tell, project):
+    rule("deny")
+    (project / "marked").mkdir()
+    (project / "marked" / "a.txt").write_text("x")
+    (project / "link").symlink_to("marked")
+    (project / "a.txt").symlink_to("marked/a.txt")
+    write = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/{written}", "content": "x"}}
+    assert decision(tell("claude", "before-tool", claude("PreToolUse", **write)))[0] == "deny"
+
+
+def test_many_patterns_that_nobody_vouches_for_do_not_make_a_call_wait(rule, tell, memories, project):
+    """A host lets a call pass when its hook takes too long."""
+    rule("deny")
+    globs = ", ".join(f"'**/*a*b*{number}'" for number in range(32))
+    for number in range(100):
+        (memories / f"flood-{number}.md").write_text(
+            f"---\ntitle: F{number}\nappliesTo: {{paths: [{globs}]}}\n---\n\nx\n"
+        )
+    assert decision(tell("claude", "before-tool", claude("PreToolUse", **WRITE)))[0] == "deny"
+    layout = Layout(str(project / ".rawko"))
+    rules = read_table(layout, sweep(layout).listing).rules
+    assert [one.guard for one in rules if not one.is_doubted] == ["deny"]
+    assert sum(len(one.applies.paths) for one in rules if one.is_doubted) <= MAX_DOUBTED_PATTERNS
 
 
 def test_the_start_of_a_session_names_the_guards(rule, tell):

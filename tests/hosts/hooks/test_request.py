@@ -86,7 +86,7 @@ def test_at_most_one_request_in_five_turns(agent):
     assert ["British spelling" in text for text in told].index(True) == 3
 
 
-def test_a_quote_makes_it_a_persons_word_that_the_next_session_gets(agent, repository, hook):
+def test_a_quote_makes_it_a_persons_word_that_the_next_session_gets(unbelieved, agent, repository, hook):
     corrected(agent)
     said = agent.remember(
         title="Use jest, not vitest", text="Tests run with jest.", when=["jest|vitest"], quote=NO_VITEST

@@ -18,6 +18,7 @@ from rawkomem.learn.turns import RunFacts
 from rawkomem.model.entries import DECISION, Draft, Entry, Task
 from rawkomem.recall.render import FORMS
 from rawkomem.redaction.find import redact
+from rawkomem.repository import Repository
 
 from tests.commands import ENVIRONMENT, START
 from tests.embed.server import Server
@@ -34,7 +35,7 @@ def learned(repository, data: bytes) -> list[str]:
     return sorted(draft.said for draft in repository.learning.learn(io.BytesIO(data), RunFacts()).drafts)
 
 
-def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, repository):
+def test_what_a_person_asks_to_remember_is_a_memory_at_once(unbelieved, project, rawkomem, repository):
     asked = "Remember that the staging database is read-only on weekends."
     (project / "session").write_bytes(claude_code([("user", "hello"), ("assistant", "Hello."), ("user", asked)]))
     said = (project / "session").read_bytes().decode()
@@ -48,6 +49,16 @@ def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, r
     found = rawkomem("inject", "change a row in the staging database").stdout
     assert "read-only on weekends" in found or "read-only-on-weekends.md" in found  # its text, or a pointer
     assert json.loads(rawkomem("learn", "session", "--json").stdout)["drafts"] == []
+
+
+def test_a_program_cannot_claim_that_a_person_said_a_text(unbelieved, project, repository):
+    """Only what a transcript of a host shows counts as said."""
+    with Repository.open(str(project), via="said") as program:
+        opened = program.add("Deploys use the installer.", title="Installer")
+        called = program.add("Tests run on Mondays.", title="Mondays", via="said")
+    plain = repository.add("The build server has eight cores.", title="Cores")
+    standings = [repository.beliefs.trust(repository.get(one.id)) for one in (opened, called, plain)]
+    assert [(trust.source, trust.standing.said) for trust in standings] == [("unknown", False)] * 3
 
 
 def test_what_a_file_says_that_a_person_asked_for_is_only_a_draft(project, rawkomem, repository):
