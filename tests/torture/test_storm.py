@@ -16,7 +16,7 @@ from rawkomem.files import watch as watching
 from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.watch import Watch
 
-from tests.commands import ENVIRONMENT
+from tests.commands import ENVIRONMENT, cases
 from tests.torture.helpers import (
     assert_equals_rebuild,
     change,
@@ -181,7 +181,7 @@ def weather(project: Path, layout: Layout, log: Path, seed: int, bursts: int, ea
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [11, 12, 13, 14, 15])
+@pytest.mark.parametrize("seed", range(11, 11 + cases(5, 2)))
 def test_two_thousand_operations(project, layout, tmp_path_factory, seed):
     weather(project, layout, tmp_path_factory.mktemp("log") / "log", seed, bursts=10, each=200)
 
