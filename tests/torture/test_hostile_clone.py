@@ -39,7 +39,7 @@ UNDER_STRACE = pytest.mark.skipif(
     reason="runs once, under strace: test_under_strace_only_plumbing_of_git_starts",
 )
 
-CASE_S = 20  # seconds for one command on a busy machine: what waits for a pipe never ends
+CASE_S = 120  # seconds for one command on a busy machine: what waits for a pipe never ends
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 STARTS = ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.spawn", "os.startfile", "pty.spawn")
 LOCAL = ".rawko/local"

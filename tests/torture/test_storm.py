@@ -28,7 +28,7 @@ from tests.torture.helpers import (
     write,
 )
 
-QUIET = 60.0  # seconds after the last change within which the index says what the files say; 1 on an idle machine
+QUIET = 300.0  # seconds after the last change within which the index says what the files say; 1 on an idle machine
 GIT = {
     **ENVIRONMENT,
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -363,11 +363,11 @@ def test_a_long_reconcile_does_not_put_the_next_sweep_far_off(layout, monkeypatc
     def reconcile():
         times.append(time.monotonic())
         if len(times) == 1:
-            time.sleep(0.5)
+            time.sleep(1)
 
     with watch_in_a_thread(layout, reconcile, []):
         wait_for(lambda: len(times) >= 2, QUIET, "no second look")
-    assert times[1] - times[0] < 15
+    assert times[1] - times[0] < 40  # fifty seconds otherwise
 
 
 def test_a_failure_is_told_once_and_the_watcher_goes_on(layout, monkeypatch):
