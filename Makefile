@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
+OTHER_TESTS ?= tests  # what the other Pythons run
 # The default lane; the others have targets of their own.
 FAST := not time and not slow and not attacks and not models and not stores and not servers and not page and not hosts and not editors
 # worksteal: a process that runs out of tests takes half of what the other has left.
@@ -9,6 +10,12 @@ PARALLEL := -n 2 --dist worksteal
 NEOLATA := @jeremiaheth/neolata-mem@0.8.4
 NEOLATA_SOURCE := github:Jeremiaheth/neolata-mem  # where the registry does not have it
 HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
+# $(call debian,program,package,what is missing without it): as root, install Debian's package, and say so first
+define debian
+@command -v $(1) >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+  echo "$(1) is not installed: apt-get install $(2)" && apt-get update -qq && apt-get install -y -qq $(2); } || \
+  echo "$(1) is not installed: $(3)"
+endef
 AXE := axe-core@4.14.0
 CODE := code-server@4.96.4
 
@@ -27,7 +34,8 @@ demo: .venv/ready            ## index this project's own memories, search them, 
 	$(BIN)/rawkomem search "why do we not use the standard sqlite3 module"
 	$(BIN)/rawkomem inject "import a new package in the search command" --agent developer --explain
 
-test: lint types layers suite  ## everything that must be green before a commit
+test: lint                   ## everything that must be green before a commit; types and layers are checked beside the tests
+	$(MAKE) --no-print-directory -j 3 types layers suite
 
 lint: .venv/ready
 	$(BIN)/ruff check .
@@ -43,8 +51,7 @@ suite: .venv/ready
 	$(BIN)/pytest $(PARALLEL) -m "$(FAST)"
 
 test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system calls (they need strace); RAWKOMEM_FULL=1 runs every case, for hours
-	@command -v strace >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq strace; } || \
-	  echo "strace is not installed: failing system calls are skipped"
+	$(call debian,strace,strace,failing system calls are skipped)
 	@command -v npm >/dev/null && for package in $(NEOLATA) $(NEOLATA_SOURCE); do \
 	  npm install --prefix .hosts --no-audit --no-fund --ignore-scripts --silent $$package && exit 0; done; \
 	  echo "$(NEOLATA) cannot be installed: its round trips are skipped"
@@ -74,8 +81,8 @@ test-servers: .venv/ready    ## the MCP and language servers with their SDKs' ow
 	$(BIN)/pytest $(PARALLEL) -m servers
 
 test-page:                   ## the page in real headless Chromium (installs Debian's package and Playwright)
-	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
-	  { echo "chromium is not installed: run 'apt-get install chromium' as root, then this again"; exit 1; }
+	$(call debian,chromium,chromium,run 'apt-get install chromium' as root and then this again)
+	@command -v chromium >/dev/null
 	$(PYTHON) -m venv .venv-page
 	.venv-page/bin/python -m pip install --quiet --upgrade pip
 	.venv-page/bin/python -m pip install --quiet --editable . --group test --group page
@@ -85,10 +92,8 @@ test-page:                   ## the page in real headless Chromium (installs Deb
 
 test-editors: .venv/ready vsix .editors/code/ready  ## Neovim, Helix and VS Code's web version (200 MB: not in .ci/run)
 	[ -x .editors/bin/hx ] || $(BIN)/python tools/fetch_editors.py .editors
-	@command -v nvim >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq neovim; } || \
-	  echo "neovim is not installed: the test with an old Neovim is skipped"
-	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
-	  echo "chromium is not installed: the tests in VS Code are skipped"
+	$(call debian,nvim,neovim,the test with an old Neovim is skipped)
+	$(call debian,chromium,chromium,the tests in VS Code are skipped)
 	$(BIN)/python -m pip install --quiet --group page
 	$(BIN)/pytest -m editors tests/faces/lsp
 
@@ -115,7 +120,7 @@ test-pythons:                ## the fast suite on the other Pythons that are ins
 	  if [ -z "$$python" ]; then echo "python $$version is not installed: skipped"; continue; fi; \
 	  $$python -m venv .venv-$$version && .venv-$$version/bin/python -m pip install --quiet --upgrade pip && \
 	  .venv-$$version/bin/python -m pip install --quiet --editable . --group test && \
-	  .venv-$$version/bin/pytest $(PARALLEL) -m "$(FAST)" || exit 1; \
+	  .venv-$$version/bin/pytest $(PARALLEL) -m "$(FAST)" $(OTHER_TESTS) || exit 1; \
 	done
 
 mutants: .venv/ready         ## change single expressions of the fold, trust, authorship and the merge, and list the changes that no test notices

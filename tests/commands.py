@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Of processes that a test starts; the fixture `own_home` adds the test's own config and cache folders.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "RAWKOMEM_EMBEDDER": "static"}
 START = [sys.executable, "-m", "rawkomem"]
-PROCESS_TIMEOUT_S = 120
+PROCESS_TIMEOUT_S = 600  # a busy machine takes its time
 FULL = bool(os.environ.get("RAWKOMEM_FULL"))  # whether tests run every case; the slow lane takes hours then
 
 

@@ -17,7 +17,7 @@ import termios
 import time
 from pathlib import Path
 
-LIMIT_S = 60
+LIMIT_S = 240
 REACTION_S = 0.2  # Python loses an interrupt that comes between a prompt and the wait for input
 SIZE = struct.pack("HHHH", 50, 100, 0, 0)  # lines and columns
 

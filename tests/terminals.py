@@ -17,7 +17,7 @@ from rawkomem.hosts.known_hosts import AGENT_VARIABLES
 
 from tests.commands import ROOT
 
-LIMIT_S = 60
+LIMIT_S = 300
 STARTER = """\
 import subprocess, sys
 nothing = subprocess.DEVNULL

@@ -86,6 +86,8 @@ SIZES = (12_500, 200_000)  # characters
 MAX_RATIO = 40  # of the time for 16 times the text; 16 is linear, 256 is quadratic
 MAX_NEXT_RATIO = 3  # of the time for twice the text; 2 is linear, 4 is quadratic
 MIN_SECONDS = 0.06  # what takes less at the large size is not told from noise
+FIRST = 4  # a first look takes a quarter of both sizes: a quarter of the time of the lane
+MAX_FIRST_RATIO = 20  # where a linear and a quadratic part reach 40 at the full sizes, they reach 22 at a quarter
 FAILURES = (RawkoError, Unreadable, TooLong, ValueError, RecursionError)  # refusing a text is an answer
 
 SLOW = ("import markdown", "import instructions", "summarize")  # a quarter of the text is enough
@@ -315,6 +317,16 @@ def seconds(function: Callable[[str], object], text: str) -> float:
     return cpu_seconds(call)
 
 
+def looks_linear(function: Callable[[str], object], kind: str, small: int, large: int) -> bool:
+    """Return whether a first look at smaller texts leaves no doubt. The time of a call without text does not count."""
+    long = seconds(function, text_of(kind, large))
+    if long < MIN_SECONDS / FIRST**2:  # quadratic time from there stays below MIN_SECONDS
+        return True
+    empty = min(seconds(function, "") for _ in range(2))
+    short = min(seconds(function, text_of(kind, small)) for _ in range(3))
+    return long - empty <= max(MIN_SECONDS / FIRST**2, MAX_FIRST_RATIO * (short - empty))
+
+
 def too_slow(name: str, kind: str, small: int, large: int) -> str:
     """Return what is wrong when a function takes more than linear time for a kind of text; empty if it does not.
 
@@ -324,6 +336,8 @@ def too_slow(name: str, kind: str, small: int, large: int) -> str:
     function = FUNCTIONS[name]
     if name in SLOW:
         small, large = small // 4, large // 4
+    if looks_linear(function, kind, small // FIRST, large // FIRST):
+        return ""
     long, ratio = seconds(function, text_of(kind, large)), 0.0
     for _ in range(3):
         if long < MIN_SECONDS:

@@ -21,6 +21,7 @@ from rawkomem.repository import Repository
 from rawkomem.state.fold import fold
 from rawkomem.state.history import differences
 
+from tests.commands import spread
 from tests.git.gitting import AGENT
 from tests.terminals import detached, scrubbed, typed
 
@@ -332,8 +333,7 @@ def kafka(request, memories, git, rawkomem):
     return memories
 
 
-@pytest.mark.parametrize("field", [*OLD])
-@pytest.mark.parametrize("into", ["amended", "edited"])
+@pytest.mark.parametrize(("field", "into"), spread([*OLD], ["amended", "edited"]))
 def test_an_edit_on_one_branch_waits_for_a_review_if_the_other_amends(kafka, git, repository, field, into):
     git("checkout", "-qb", "edited")
     _edit_by_hand(kafka, field)

@@ -10,6 +10,8 @@ from rawkomem.files.reading import read_data
 from rawkomem.git.merge import Conflicting, merge_files
 from rawkomem.git.merge_parts import merge_parts, read_side
 
+from tests.commands import cases
+
 PATH = ".rawko/memories/a.md"
 SEPARATOR = "\n---\n\n"
 MARKERS = re.compile(r"^(<{7} ours|={7}|>{7} theirs)\n", re.MULTILINE)
@@ -130,5 +132,5 @@ def test_random_merges_have_no_more_conflicts_than_git(tmp_path):
 
 @pytest.mark.slow
 def test_many_random_merges_have_no_more_conflicts_than_git(tmp_path):
-    for seed in range(1_000, 5_000):
+    for seed in range(1_000, 1_000 + cases(4_000, 1_000)):
         compare(tmp_path, seed)

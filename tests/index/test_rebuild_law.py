@@ -148,7 +148,7 @@ def test_so_it_does_in_batches_of_one_file(operations):
 
 
 @pytest.mark.slow
-@settings(max_examples=cases(600, 100), **ANYTHING)
+@settings(max_examples=cases(600, 60), **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=5, max_size=40))
 def test_any_long_history_ends_in_the_index_of_a_rebuild(operations):
     check_law(operations)

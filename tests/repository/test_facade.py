@@ -270,6 +270,7 @@ def test_snippets_run_in_a_fresh_project(snippets, tmp_path):
     assert {"why-apsw.md", "deploys.md"} <= {*stored}
 
 
+@pytest.mark.slow
 def test_snippets_are_typed_and_a_wrong_name_is_found(snippets):
     """mypy reads the package as a user's checker does: as a typed package, from outside. One file is wrong."""
     (snippets / "wrong.py").write_text(

@@ -200,7 +200,7 @@ def test_a_moved_project_keeps_its_local_folder_and_a_copied_one_does_not(reposi
 def test_two_users_of_one_project_do_not_pile_up_folders(project, rawkomem, local, tmp_path_factory):
     """As a machine and a container that share a folder: each finds its own state again."""
     homes = [str(tmp_path_factory.mktemp(name)) for name in ("host", "container")]
-    for number, home in enumerate(homes * 3):
+    for number, home in enumerate(homes * 2):
         home = {"XDG_CONFIG_HOME": home}
         rawkomem.process("add", "--title", f"T {number}", "--body", "x", env=home)
         listed = rawkomem.process("undo", "--list", env=home).stdout

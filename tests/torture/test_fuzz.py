@@ -12,6 +12,7 @@ from rawkomem.model.values import as_dict
 from rawkomem.redaction.entries import redact_entry
 from rawkomem.state.fold import fold
 
+from tests.commands import cases
 from tests.conftest import ROOT, shared
 from tests.files.odd_more import ODD
 
@@ -145,6 +146,6 @@ def test_some_mutants():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3, 4, 5])
+@pytest.mark.parametrize("seed", range(2, 2 + cases(4, 1)))
 def test_twenty_five_thousand_mutants(seed):
     fuzz(25_000, seed)

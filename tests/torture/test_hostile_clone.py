@@ -32,7 +32,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
 
-CASE_S = 20  # seconds for one command on a busy machine: what waits for a pipe never ends
+HAS_STRACE = bool(shutil.which("strace"))
+TRACED_VARIABLE = "RAWKOMEM_TESTS_TRACED"
+UNDER_STRACE = pytest.mark.skipif(
+    HAS_STRACE and TRACED_VARIABLE not in os.environ,
+    reason="runs once, under strace: test_under_strace_only_plumbing_of_git_starts",
+)
+
+CASE_S = 120  # seconds for one command on a busy machine: what waits for a pipe never ends
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 STARTS = ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.spawn", "os.startfile", "pty.spawn")
 LOCAL = ".rawko/local"
@@ -375,6 +382,7 @@ def test_no_command_leaves_a_random_hostile_repository(watch, tmp_path):
 
 
 @pytest.mark.slow
+@UNDER_STRACE
 def test_no_command_leaves_many_random_hostile_repositories(watch, tmp_path):
     for number in range(1_000, 1_000 + cases(2_000, 200)):
         play(watch, _fresh(tmp_path), number)
@@ -442,6 +450,7 @@ def every_command_line() -> list[tuple[str, ...]]:
 
 
 @pytest.mark.slow
+@UNDER_STRACE
 @pytest.mark.parametrize("kind", ["bare", "archive"])
 def test_no_command_starts_what_a_hostile_repository_names(kind, watch, tmp_path):
     """`bare` is a clone whose .rawko is a git repository; `archive` was unpacked with its own `.git`."""
@@ -495,13 +504,19 @@ def forbidden(line: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRACED)
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+@pytest.mark.skipif(not HAS_STRACE, reason="strace is not installed")
 def test_under_strace_only_plumbing_of_git_starts(name, tmp_path):
     log = tmp_path / "log"
     strace = ["strace", "-f", "--seccomp-bpf", "-s", "4096", "-o", str(log), "-e", "trace=execve,connect"]
     pytest_here = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{__file__}::{name}"]
     done = subprocess.run(
-        [*strace, *pytest_here], cwd=ROOT, capture_output=True, text=True, check=False, timeout=LIMIT_S
+        [*strace, *pytest_here],
+        cwd=ROOT,
+        env={**os.environ, TRACED_VARIABLE: "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
     )
     lines = log.read_text("utf-8", "replace").splitlines()
     assert done.returncode == 0, done.stdout

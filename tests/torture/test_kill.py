@@ -137,4 +137,4 @@ def test_kills_of_all_commands(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 def test_many_kills(tmp_path, seed):
-    torture_in_many(tmp_path, cases(150, 60), seed)
+    torture_in_many(tmp_path, cases(150, 30), seed)

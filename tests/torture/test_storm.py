@@ -16,7 +16,7 @@ from rawkomem.files import watch as watching
 from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.watch import Watch
 
-from tests.commands import ENVIRONMENT
+from tests.commands import ENVIRONMENT, cases
 from tests.torture.helpers import (
     assert_equals_rebuild,
     change,
@@ -28,7 +28,7 @@ from tests.torture.helpers import (
     write,
 )
 
-QUIET = 60.0  # seconds after the last change within which the index says what the files say; 1 on an idle machine
+QUIET = 300.0  # seconds after the last change within which the index says what the files say; 1 on an idle machine
 GIT = {
     **ENVIRONMENT,
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -181,7 +181,7 @@ def weather(project: Path, layout: Layout, log: Path, seed: int, bursts: int, ea
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [11, 12, 13, 14, 15])
+@pytest.mark.parametrize("seed", range(11, 11 + cases(5, 2)))
 def test_two_thousand_operations(project, layout, tmp_path_factory, seed):
     weather(project, layout, tmp_path_factory.mktemp("log") / "log", seed, bursts=10, each=200)
 
@@ -363,11 +363,11 @@ def test_a_long_reconcile_does_not_put_the_next_sweep_far_off(layout, monkeypatc
     def reconcile():
         times.append(time.monotonic())
         if len(times) == 1:
-            time.sleep(0.5)
+            time.sleep(1)
 
     with watch_in_a_thread(layout, reconcile, []):
         wait_for(lambda: len(times) >= 2, QUIET, "no second look")
-    assert times[1] - times[0] < 15
+    assert times[1] - times[0] < 40  # fifty seconds otherwise
 
 
 def test_a_failure_is_told_once_and_the_watcher_goes_on(layout, monkeypatch):

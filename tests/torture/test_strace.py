@@ -63,7 +63,7 @@ def calls_of(log, folder) -> list[tuple[str, int]]:
 def test_each_system_call_fails_once(name, tmp_path):
     driver, log = Driver(tmp_path), tmp_path / "log"
     try:
-        once = what_once_leaves(driver)[name][0]
+        once = what_once_leaves(driver, name)[name][0]
         case = Case(driver, name, once)
         assert strace(case, log)["code"] == 0
         calls = calls_of(log, case.folder)

@@ -13,7 +13,7 @@ from rawkomem.faces.cli.commands import COMMANDS
 from tests.commands import ROOT, START
 
 OLD, NEW = "Old port: 5432, not 6432", 'New "port" $HOME 6432'
-SHELL_LIMIT_S = 30
+SHELL_LIMIT_S = 240
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def layout(project, monkeypatch) -> Layout:
 
 
 def until_written(file: Path) -> str:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and not (file.exists() and file.read_text()):
         time.sleep(0.02)
     return file.read_text()

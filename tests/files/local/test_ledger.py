@@ -23,7 +23,7 @@ from rawkomem.model.entries import Entry, Task
 from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
 
-from tests.commands import ENVIRONMENT
+from tests.commands import ENVIRONMENT, cases
 from tests.cpu import cpu_seconds, start_seconds
 from tests.faces.mesh.conftest import write_user_config
 
@@ -222,7 +222,7 @@ def test_killed_at_any_moment(layout):
 
 @pytest.mark.slow
 def test_killed_at_any_moment_many_times(layout):
-    kill_some(layout, 60, random.Random(2))
+    kill_some(layout, cases(60, 20), random.Random(2))
 
 
 def test_many_writers_at_once(layout):

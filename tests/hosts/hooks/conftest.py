@@ -83,7 +83,7 @@ class Hook:
         )
 
     def finish(self, process: subprocess.Popen, data: bytes) -> str:
-        out, error = process.communicate(data, timeout=120)
+        out, error = process.communicate(data, timeout=600)
         assert (process.returncode, error.decode()) == (0, "")
         return out.decode()
 
@@ -123,7 +123,7 @@ def log(project):
     return lines
 
 
-def until(holds, seconds: float = 60.0):
+def until(holds, seconds: float = 300.0):
     """What `holds` gives, once it is true; a process that was left behind takes its time."""
     end = time.monotonic() + seconds
     while not (found := holds()) and time.monotonic() < end:

@@ -6,12 +6,37 @@ import signal
 
 import pytest
 
-from tests.index.stores.faults import ANSWER, ASKING, COMMANDS, FAULTS, GUARD_S, WRITING, Clone, Lance, Postgres, Proxy
+from tests.commands import FULL
+from tests.index.stores.faults import (
+    ANSWER,
+    ASKING,
+    COMMANDS,
+    FAULTS,
+    GUARD_S,
+    READING,
+    WRITING,
+    Clone,
+    Lance,
+    Postgres,
+    Proxy,
+)
 from tests.index.stores.postgres_server import PASSWORD
 
 pytestmark = pytest.mark.stores
 REPAIR = "then run 'rawkomem index sync'"
 PLACES = {"postgres": Postgres, "lancedb": Lance}
+WITH_EVERY_COMMAND = ("healthy", "stopped", "replaced")  # of the usual run; the others get commands by turns
+
+
+def cases_of_faults() -> list[tuple[str, str, str]]:
+    """Return (where, what, command): all if RAWKOMEM_FULL is set, else a command of each kind for most faults."""
+    faults = [(where, what) for where, kind in PLACES.items() for what in FAULTS[kind]]
+    found = []
+    for n, fault in enumerate(faults):
+        turns = [ASKING[n % 3], READING[n % 3], WRITING[n % 5], WRITING[(n + 2) % 5], "sync"]
+        names = COMMANDS if FULL or fault[1] in WITH_EVERY_COMMAND else turns
+        found += [(*fault, name) for name in names]
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +69,7 @@ def places(server, tmp_path_factory):
         store.close()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize(("where", "what"), [(where, what) for where, kind in PLACES.items() for what in FAULTS[kind]])
+@pytest.mark.parametrize(("where", "what", "name"), cases_of_faults())
 def test_a_command_while_the_store_fails(where, what, name, places, monkeypatch):
     """It succeeds, answers, says in one line that the store fails if it needed the store, and nothing is lost."""
     monkeypatch.setattr("rawkomem.index.stores.postgres.store.QUESTION_TIMEOUT_S", 5.0)  # else `index sync` waits 30 s
