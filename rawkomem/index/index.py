@@ -595,7 +595,7 @@ class Index:
         except BROKEN:
             self.release()
             meta = {}
-        if self.why_rebuild(meta) or meta.get("listing") != seen.listing:
+        if self.why_rebuild(meta) or meta.get("swept") != seen.digest:
             return self.sync(progress)
         return SyncReport(files=seen.files, seconds=time.monotonic() - started)
 
@@ -613,21 +613,21 @@ class Index:
         started = time.monotonic()
         is_synced = False
         while True:
-            # that the index was built from; None: rebuild it
-            listing: bytes | str | None = None
+            # digest of the sweep that the index was built from; None: sync it
+            swept: str | None = None
             failure: Exception | None = None
             try:
                 self.reading().execute("BEGIN")
-                meta = self.catalogue.meta(with_listing=sweeping is not None)
+                meta = self.catalogue.meta()
                 if self.why_rebuild(meta):
                     raise IndexBroken("the index is outdated", "run 'rawkomem doctor'")
-                listing, self._is_compared = meta.get("listing"), False
+                swept, self._is_compared = meta.get("swept"), False
                 answer = ask()
             except BROKEN as error:
                 self.release()
                 failure = error
             except _StoreBehind as error:
-                listing, failure = None, error
+                swept, failure = None, error
             except Exception as error:
                 failure = error
             finally:
@@ -637,8 +637,8 @@ class Index:
             if sweeping and not is_synced:
                 seen = sweeping.seen()
                 self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
-                listing = listing if listing == seen.listing else None
-            if listing is None and not is_synced:
+                swept = swept if swept == seen.digest else None
+            if swept is None and not is_synced:
                 self._sync_for_answer()
                 is_synced = True
             elif failure is None:
@@ -676,7 +676,7 @@ class Index:
         """Make the next answer sweep the files, because this process wrote one."""
         self._swept = NEVER_SWEPT
 
-    def why_rebuild(self, meta: dict[str, bytes | str]) -> str:
+    def why_rebuild(self, meta: dict[str, str]) -> str:
         """Return why the index must be rebuilt, judged by its own metadata; empty if it is usable."""
         if not meta:
             return "there is no index yet"

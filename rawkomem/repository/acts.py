@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from ..files.layout import SEPARATOR
 from ..index.act_table import ActRule, write_table
 from ..index.catalogue import memory_of
 from ..model.entries import Memory
@@ -55,7 +54,7 @@ DOUBTED_NOTE = (
 def act_rules(core: Core) -> list[ActRule]:
     """Return the memories in use that apply to acts, and write the table. A failure to write it is a warning."""
 
-    def ask() -> tuple[bytes, list[ActRule]]:
+    def ask() -> tuple[str, list[ActRule]]:
         catalogue = core.catalogue
         applying = [
             (memory, applies)
@@ -66,13 +65,12 @@ def act_rules(core: Core) -> list[ActRule]:
         ]
         doubted = core.view(None).believed.unverified(one for one, _ in applying)
         rules = [_rule(one, applies, one.id in doubted) for one, applies in applying]
-        listing = catalogue.meta().get("listing")
         # an index that is not complete has none: the next call makes another table
-        return listing if isinstance(listing, bytes) else SEPARATOR.encode(), rules
+        return catalogue.meta().get("swept", ""), rules
 
-    listing, rules = core.read(ask)
+    swept, rules = core.read(ask)
     try:
-        write_table(core.layout, listing, rules)
+        write_table(core.layout, swept, rules)
     except OSError as failure:
         core.warn(f"the table of rules for acts was not written: {failure}")
     return rules

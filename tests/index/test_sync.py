@@ -17,6 +17,7 @@ from rawkomem.index import ingest, sync
 from rawkomem.index.stores.database import index_path
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import NotFound, RawkoError, Refused
+from rawkomem.model.values import replace
 from rawkomem.repository import Repository
 
 from tests.commands import ENVIRONMENT, cases
@@ -80,13 +81,13 @@ def test_an_edit_of_the_same_size_within_a_tick_of_the_clock_is_seen(repository,
     """On a file system whose time stamps are coarse, a file can change without any of them changing."""
     real = indexing.sweep
 
-    def coarse(layout):
-        seen = real(layout)
-        parts = seen.listing.decode().split("\0")
-        for number in range(1, len(parts), 2):
-            size, mtime, inode, ctime = parts[number].split(" ")
-            parts[number] = f"{size} {int(mtime) // tick * tick} {inode} {int(ctime) // tick * tick}"
-        return sync.Sweep("\0".join(parts).encode())
+    def coarse(layout, stamped=False):
+        seen = real(layout, stamped=True)
+        stamps = {}
+        for path, stamp in seen.stamps.items():
+            size, mtime, inode, ctime = stamp.split(" ")
+            stamps[path] = f"{size} {int(mtime) // tick * tick} {inode} {int(ctime) // tick * tick}"
+        return replace(seen, stamps=stamps, digest=repr(stamps))
 
     for module in (indexing, sync):
         monkeypatch.setattr(module, "sweep", coarse)
