@@ -455,7 +455,8 @@ def hash_of_file(file: str) -> str:
 class Sweep:
     """The result of a walk over the repository."""
 
-    digest: str  # differs if the name or the stamp of any file differs
+    # number of files, and a checksum that differs if the name or the stamp of any file differs
+    digest: str
     # the files of each folder, and the stamps of all files if they were asked for
     folders: tuple[tuple[str, list[str]], ...] = ()
     stamps: dict[str, str] | None = None
@@ -466,12 +467,17 @@ class Sweep:
     @property
     def files(self) -> int:
         """Return the number of files."""
-        return sum(len(names) for _, names in self.folders)
+        return files_in(self.digest)
 
     @property
     def paths(self) -> list[str]:
         """Return the paths of all files."""
         return [f"{folder}/{name}" for folder, names in self.folders for name in names]
+
+
+def files_in(digest: str) -> int:
+    """Return the number of files in the digest of a sweep."""
+    return int(digest.partition(" ")[0])
 
 
 def sweep(layout: Layout, stamped: bool = False) -> Sweep:
@@ -503,7 +509,7 @@ def sweep(layout: Layout, stamped: bool = False) -> Sweep:
                 replace(problem, level=WARNING) if is_link else problem
             )
     return Sweep(
-        f"{walk.sum:x}",
+        f"{sum(len(names) for _, names in walk.folders)} {walk.sum:x}",
         tuple(walk.folders),
         walk.stamps,
         tuple(walk.problems),
@@ -539,12 +545,42 @@ class Sweeping:
         finally:
             self._done.release()
 
-    def seen(self) -> Sweep:
-        """Wait for the sweep and return it; raise its exception if it failed."""
+    def digest(self) -> str:
+        """Wait for the sweep and return its digest; raise its exception if it failed."""
         with self._done:
             if self._seen is None:
                 raise self._failure or RuntimeError("the sweep did not run")
-            return self._seen
+            return self._seen.digest
+
+
+class SweepingApart:
+    """A sweep in a child process. Unlike a thread, it takes no turns with the interpreter of this process."""
+
+    def __init__(self, layout: Layout):
+        self._layout = layout
+        self._pipe, sending = os.pipe()
+        self._child = os.fork()
+        if not self._child:
+            try:
+                os.write(sending, sweep(layout).digest.encode())
+            finally:
+                os._exit(0)
+        os.close(sending)
+
+    def digest(self) -> str:
+        """Wait for the sweep and return its digest. If the child failed, sweep here."""
+        with open(self._pipe, encoding="ascii") as stream:
+            digest = stream.read()
+        os.waitpid(self._child, 0)
+        return digest or sweep(self._layout).digest
+
+
+def can_fork() -> bool:
+    """Return whether a child process is safe: on Linux, as long as this process has a single thread."""
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
 
 
 class _Walk:

@@ -14,7 +14,15 @@ import time
 from math import inf
 
 from ..files.background import start_background
-from ..files.layout import Layout, Sweeping, sweep, user_cache
+from ..files.layout import (
+    Layout,
+    Sweeping,
+    SweepingApart,
+    can_fork,
+    files_in,
+    sweep,
+    user_cache,
+)
 from ..files.private import Lock, lock_in
 from ..files.records import fact, set_fact
 from ..model.entries import Memory
@@ -604,17 +612,11 @@ class Index:
 
         Ask during the sweep, and again after a sync if files changed: an error on old data is not raised.
         """
-        at, took, files = self._swept
-        is_recent = (
-            files > MAX_SWEPT_FILES
-            and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
-        )
-        sweeping = None if is_recent else Sweeping(self.layout)
-        started = time.monotonic()
-        is_synced = False
+        is_recent, is_synced = self._is_swept_recently(), False
         while True:
             # digest of the sweep that the index was built from; None: sync it
             swept: str | None = None
+            sweeping: Sweeping | SweepingApart | None = None
             failure: Exception | None = None
             try:
                 self.reading().execute("BEGIN")
@@ -622,6 +624,9 @@ class Index:
                 if self.why_rebuild(meta):
                     raise IndexBroken("the index is outdated", "run 'rawkomem doctor'")
                 swept, self._is_compared = meta.get("swept"), False
+                if not is_recent and not is_synced:
+                    started = time.monotonic()
+                    sweeping = self._start_sweep(swept)
                 answer = ask()
             except BROKEN as error:
                 self.release()
@@ -634,10 +639,11 @@ class Index:
                 # SQLite ends a transaction by itself after an I/O error.
                 if self._db is not None and self._db.in_transaction:
                     self._db.execute("ROLLBACK")
-            if sweeping and not is_synced:
-                seen = sweeping.seen()
-                self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
-                swept = swept if swept == seen.digest else None
+            if sweeping:
+                seen = sweeping.digest()
+                took = time.monotonic() - started
+                self._swept = (time.monotonic(), took, files_in(seen))
+                swept = swept if swept == seen else None
             if swept is None and not is_synced:
                 self._sync_for_answer()
                 is_synced = True
@@ -647,6 +653,16 @@ class Index:
                 self._lose_store(failure)
             elif not self._has_lost_embedder(failure):
                 raise failure
+
+    def _is_swept_recently(self) -> bool:
+        at, took, files = self._swept
+        pause = SWEEP_PAUSE_FACTOR * took
+        return files > MAX_SWEPT_FILES and time.monotonic() - at < pause
+
+    def _start_sweep(self, swept: str | None) -> Sweeping | SweepingApart:
+        """Start a sweep. `swept` is the digest of the last one, which tells how many files there are."""
+        is_long = bool(swept) and files_in(swept or "0") > MAX_SWEPT_FILES
+        return (SweepingApart if is_long and can_fork() else Sweeping)(self.layout)
 
     def _sync_for_answer(self) -> None:
         report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
