@@ -99,7 +99,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "23"
+SCHEMA_VERSION = "24"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
@@ -232,6 +232,11 @@ class Catalogue:
             f"SELECT {ROW_LIST} FROM memories WHERE id = ?", (id,)
         ).fetchone()
         return Row(*found) if found else None
+
+    def rows(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Return id → columns of the memories that exist."""
+        sql = f"SELECT {ROW_LIST} FROM memories WHERE id IN {marks(ids)}"
+        return {row[0]: Row(*row) for row in self.db.execute(sql, ids)}
 
     def all(self) -> list[Row]:
         """Return all memories, newest first."""

@@ -98,6 +98,7 @@ class View:
         self._past: PastMoment | None = None
         self._condition: Callable[[Memory], bool] | None = None
         self._docs: dict[str, str] = {}  # memories that `expect` has read
+        self._counts: dict[bool, int] = {}  # what `count` returned
 
     @property
     def authors(self) -> Authors | None:
@@ -140,6 +141,13 @@ class View:
             return {None: self.stored}
         only = self.stored
         return {True: replace(only, vouched=1), False: replace(only, unvouched=1)}
+
+    def count(self, doubting: bool) -> int:
+        """Return the number of active memories; with `doubting`, if some are unvouched, only of those vouched for."""
+        if doubting not in self._counts:
+            vouched = doubting and self.catalogue.has_unvouched()
+            self._counts[doubting] = self.catalogue.count(vouched)
+        return self._counts[doubting]
 
     def row(self, id: str) -> Row | None:
         """Return the columns of a memory that the store found; None if it is outside the filter after all."""
