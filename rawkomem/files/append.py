@@ -45,7 +45,6 @@ from .layout import (
     is_plain_file,
     is_text_path,
     read_bytes,
-    stamps_in,
     sweep,
 )
 from .reading import (
@@ -525,7 +524,7 @@ def gather_changes(
     files = Replacing(layout)
     paths = [
         path
-        for path in stamps_in(sweep(layout).listing)
+        for path in sweep(layout).paths
         if is_change_file(path) and is_text_path(path)
     ]
     readings = [

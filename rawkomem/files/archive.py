@@ -33,7 +33,6 @@ from .layout import (
     is_plain_file,
     is_text_path,
     read_bytes,
-    stamps_in,
     sweep,
     walk,
 )
@@ -497,7 +496,7 @@ def _files_with(
                 f"{folder} cannot be read, and may contain the text",
                 "check its permissions and the disk",
             )
-    for path in filter(is_text_path, stamps_in(swept.listing)):
+    for path in filter(is_text_path, swept.paths):
         data = files.read(path) or b""
         if wanted(data, path):
             yield FoundFile(data, read_data(data, path, advice=False))

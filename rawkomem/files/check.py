@@ -32,7 +32,7 @@ from ..state.fold import FoldTogether
 from ..state.trust import DERIVED
 from ..text.chunks import counted
 from .append import is_change_file
-from .layout import Layout, is_local_name, is_text_path, stamps_in, sweep, walk
+from .layout import Layout, is_local_name, is_text_path, sweep, walk
 from .reading import Reading, read_data, read_file
 from .replace import PAGE, is_generated, read_page
 
@@ -84,7 +84,7 @@ def check_repository(layout: Layout, more: Sequence[Problem] = ()) -> list[Check
     swept = sweep(layout)
     readings = {
         path: _with_rules(read_file(layout.path(path), path), error)
-        for path in stamps_in(swept.listing)
+        for path in swept.paths
     }
     entries = [entry for reading in readings.values() for entry in reading.entries]
     memories = _folded(by_memory(entries))

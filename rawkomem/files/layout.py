@@ -8,6 +8,7 @@ import _thread
 import os
 import stat
 import sys
+from binascii import crc32
 from stat import S_ISDIR, S_ISREG
 
 from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
@@ -208,8 +209,6 @@ def personal_root() -> str:
 
 def source_layout(root: str) -> Layout:
     """Return the layout of a shared repository that is only read: its local folder is in the user's cache."""
-    from binascii import crc32  # importing hashlib takes longer than asking a source
-
     real = os.path.realpath(root)
     name = "".join(
         c if c.isalnum() else "-" for c in os.path.basename(os.path.dirname(real))
@@ -447,56 +446,74 @@ def hash_of_file(file: str) -> str:
 
 # Sweep the repository: list the memory files and find out whether any of them may have changed.
 #
-# A listing names each file with its stamp: size, mtime, inode and ctime (which also shows a
-# changed permission or a forged mtime). Equal listings mean that nothing changed: a cold command
-# compares two byte strings, not 10,000 rows.
-
-SEPARATOR = "\0"  # between path and stamp, and between files: no path can contain it
+# The stamp of a file is its size, mtime, inode and ctime (which also shows a changed permission or a
+# forged mtime). A sweep reduces all names and stamps to one digest, because most sweeps only answer
+# whether anything changed, and the text of 30,000 stamps takes longer than reading them.
 
 
 @record
 class Sweep:
     """The result of a walk over the repository."""
 
-    listing: bytes
+    # number of files, and a checksum that differs if the name or the stamp of any file differs
+    digest: str
+    # the files of each folder, and the stamps of all files if they were asked for
+    folders: tuple[tuple[str, list[str]], ...] = ()
+    stamps: dict[str, str] | None = None
     problems: tuple[Problem, ...] = ()
     # folders that could not be listed: their files are unknown, not removed
     unreadable: tuple[str, ...] = ()
 
     @property
     def files(self) -> int:
-        """Return the number of files in the listing."""
-        return (self.listing.count(SEPARATOR.encode()) + 1) // 2
+        """Return the number of files."""
+        return files_in(self.digest)
+
+    @property
+    def paths(self) -> list[str]:
+        """Return the paths of all files."""
+        return [f"{folder}/{name}" for folder, names in self.folders for name in names]
 
 
-def sweep(layout: Layout) -> Sweep:
-    """Walk the areas once, without following folder links, with one stat for each Markdown file."""
-    lines: list[str] = []
-    problems: list[Problem] = git_files(layout.root)
-    unreadable: list[str] = []
-    stack = [(os.path.join(layout.root, area), area) for area in reversed(AREAS)]
+def files_in(digest: str) -> int:
+    """Return the number of files in the digest of a sweep."""
+    return int(digest.partition(" ")[0])
+
+
+def sweep(layout: Layout, stamped: bool = False) -> Sweep:
+    """Walk the areas once, without following folder links, with one stat for each Markdown file.
+
+    With `stamped`, the result has the stamp of each file.
+    """
+    walk = _Walk(layout.root, {} if stamped else None)
+    walk.problems += git_files(layout.root)
+    stack = list(reversed(AREAS))
     while stack:
-        folder, relative = stack.pop()
+        relative = stack.pop()
+        folder = layout.path(relative)
         try:
             if os.path.islink(folder):
                 raise OSError(0, "it is a link, and folder links are not followed")
-            with os.scandir(folder) as entries:
-                _sweep_folder(entries, relative, lines, stack, problems, layout.root)
+            stack += walk.read_folder(folder, relative)
         except FileNotFoundError:
             continue
         except OSError as failure:
-            unreadable.append(relative)
+            walk.unreadable.append(relative)
             message = (
                 f"folder cannot be read: {failure.strerror}",
                 "check its permissions",
             )
             problem = error("unreadable-folder", *message, path=relative)
             is_link = os.path.islink(folder)
-            problems.append(replace(problem, level=WARNING) if is_link else problem)
+            walk.problems.append(
+                replace(problem, level=WARNING) if is_link else problem
+            )
     return Sweep(
-        SEPARATOR.join(lines).encode("utf-8", "surrogateescape"),
-        tuple(problems),
-        tuple(unreadable),
+        f"{sum(len(names) for _, names in walk.folders)} {walk.sum:x}",
+        tuple(walk.folders),
+        walk.stamps,
+        tuple(walk.problems),
+        tuple(walk.unreadable),
     )
 
 
@@ -528,48 +545,116 @@ class Sweeping:
         finally:
             self._done.release()
 
-    def seen(self) -> Sweep:
-        """Wait for the sweep and return it; raise its exception if it failed."""
+    def digest(self) -> str:
+        """Wait for the sweep and return its digest; raise its exception if it failed."""
         with self._done:
             if self._seen is None:
                 raise self._failure or RuntimeError("the sweep did not run")
-            return self._seen
+            return self._seen.digest
 
 
-def _sweep_folder(
-    entries: os._ScandirIterator[str],
-    relative: str,
-    lines: list[str],
-    stack: list[tuple[str, str]],
-    problems: list[Problem],
-    root: str,
-) -> None:
-    prefix = relative + "/"
-    for entry in entries:
-        name = entry.name
-        if name[-3:] == ".md" and name[0] != ".":
+class SweepingApart:
+    """A sweep in a child process. Unlike a thread, it takes no turns with the interpreter of this process."""
+
+    def __init__(self, layout: Layout):
+        self._layout = layout
+        self._pipe, sending = os.pipe()
+        self._child = os.fork()
+        if not self._child:
             try:
-                stat = entry.stat(follow_symlinks=False)
-                # a regular file; is_file() would call stat again
-                if stat.st_mode & 0o170000 == 0o100000:
-                    lines.append(
-                        f"{prefix}{name}\0{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {stat.st_ctime_ns}"
-                    )
-                    continue
-                problem = _odd_file(entry, prefix + name, root)
-            except FileNotFoundError:
-                continue  # gone since we listed it
-            except OSError as failure:
-                problem = warning(
-                    "unreadable",
-                    f"cannot be read: {failure.strerror}",
-                    "check permissions",
-                    path=prefix + name,
-                )
-            if problem:
-                problems.append(problem)
-        elif name[0] != "." and entry.is_dir(follow_symlinks=False):
-            stack.append((entry.path, prefix + name))
+                os.write(sending, sweep(layout).digest.encode())
+            finally:
+                os._exit(0)
+        os.close(sending)
+
+    def digest(self) -> str:
+        """Wait for the sweep and return its digest. If the child failed, sweep here."""
+        with open(self._pipe, encoding="ascii") as stream:
+            digest = stream.read()
+        os.waitpid(self._child, 0)
+        return digest or sweep(self._layout).digest
+
+
+def can_fork() -> bool:
+    """Return whether a child process is safe: on Linux, as long as this process has a single thread."""
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+class _Walk:
+    """What a sweep has found so far."""
+
+    def __init__(self, root: str, stamps: dict[str, str] | None):
+        self.root = root
+        self.sum = 0
+        self.folders: list[tuple[str, list[str]]] = []
+        self.stamps = stamps
+        self.problems: list[Problem] = []
+        self.unreadable: list[str] = []
+
+    def read_folder(self, folder: str, relative: str) -> list[str]:
+        """Add the files of a folder; return the folders in it. Raise OSError if it cannot be listed."""
+        if os.scandir not in os.supports_fd:
+            return self._read(folder, relative)
+        # the kernel looks a name up in an open folder faster than a whole path
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            return self._read(descriptor, relative)
+        finally:
+            os.close(descriptor)
+
+    def _read(self, folder: str | int, relative: str) -> list[str]:
+        names: list[str] = []
+        inner: list[str] = []
+        # hash() of whole numbers is the same in every process; that of a text is not
+        sum, stamps = self.sum, self.stamps
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name[-3:] == ".md" and name[0] != ".":
+                    try:
+                        stat = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue  # gone since we listed it
+                    except OSError as failure:
+                        self._note_unreadable(f"{relative}/{name}", failure)
+                        continue
+                    # a regular file; is_file() would call stat again
+                    if stat.st_mode & 0o170000 != 0o100000:
+                        self._note_odd(entry, f"{relative}/{name}")
+                        continue
+                    size, mtime = stat.st_size, stat.st_mtime_ns
+                    inode, ctime = stat.st_ino, stat.st_ctime_ns
+                    names.append(name)
+                    sum = hash((sum, size, mtime, inode, ctime))
+                    if stamps is not None:
+                        stamp = f"{size} {mtime} {inode} {ctime}"
+                        stamps[f"{relative}/{name}"] = stamp
+                elif name[0] != "." and entry.is_dir(follow_symlinks=False):
+                    inner.append(f"{relative}/{name}")
+        if names:
+            listed = "\0".join((relative, *names)).encode("utf-8", "surrogateescape")
+            self.sum = hash((sum, crc32(listed), crc32(listed[::-1]), len(names)))
+            self.folders.append((relative, names))
+        return inner
+
+    def _note_unreadable(self, path: str, failure: OSError) -> None:
+        message = f"cannot be read: {failure.strerror}"
+        hint = "check permissions"
+        self.problems.append(warning("unreadable", message, hint, path=path))
+
+    def _note_odd(self, entry: os.DirEntry[str], path: str) -> None:
+        try:
+            problem = _odd_file(entry, path, self.root)
+        except FileNotFoundError:
+            return
+        except OSError as failure:
+            self._note_unreadable(path, failure)
+            return
+        if problem:
+            self.problems.append(problem)
 
 
 def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
@@ -583,7 +668,7 @@ def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
                 path=path,
             )
         return warning("not-regular", "not a regular file", "remove it", path=path)
-    target = os.path.realpath(entry.path)
+    target = os.path.realpath(os.path.join(root, path))
     if not os.path.exists(target):
         return warning(
             "broken-symlink",
@@ -617,12 +702,6 @@ def is_text_path(path: str) -> bool:
 def changed_at(stamp: str) -> int:
     """Return when the file last changed, in nanoseconds: ctime, which cannot be forged (on Windows mtime)."""
     return int(stamp.split(" ")[1 if os.name == "nt" else 3])
-
-
-def stamps_in(listing: bytes) -> dict[str, str]:
-    """Return path → stamp of each file in a listing."""
-    parts = listing.decode("utf-8", "surrogateescape").split(SEPARATOR)
-    return dict(zip(parts[::2], parts[1::2], strict=True)) if len(parts) > 1 else {}
 
 
 # Read a user's text from a file or standard input; raise BadInput unless it is UTF-8 and not too

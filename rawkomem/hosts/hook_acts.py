@@ -73,7 +73,7 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
     if known and known[0] == layout:
         table: ActTable | None = known[1]
     else:
-        table = read_table(layout, sweep(layout).listing)
+        table = read_table(layout, sweep(layout).digest)
     rules = table.rules if table else _made_again(layout, call)
     host, is_after = HOSTS[call.host], call.event == AFTER
     fitting: dict[str, list[ActRule]] = {}

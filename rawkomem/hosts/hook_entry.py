@@ -51,5 +51,5 @@ def _table_of(folder: str, named: bytes) -> tuple[Layout, ActTable] | None:
     if b"\\" in named or "RAWKOMEM_DIR" in os.environ:
         return None
     layout = find_layout(folder or os.fsdecode(named))
-    table = read_table(layout, sweep(layout).listing)
+    table = read_table(layout, sweep(layout).digest)
     return (layout, table) if table else None

@@ -1,13 +1,12 @@
 """The memories that apply to acts of an agent, in one small file beside the index: a hook reads it at every act.
 
-The file names the state that it was made from: the listing of the index, HEAD, and the settings. If one of them has
+The file names the state that it was made from: the sweep of the index, HEAD, and the settings. If one of them has
 changed, the file counts as missing, and the hook makes another one (repository/acts.py).
 """
 
 from __future__ import annotations
 
 import os
-from binascii import crc32
 
 from ..files.layout import Layout, user_config
 from ..files.private import open_private, replace_private, secret_name
@@ -16,7 +15,7 @@ from ..model.values import as_dict, now, record
 from ..text.acts import Act, Applies, fits, marks_of
 
 ACT_TABLE = "acts"  # start of the file's name
-TABLE_VERSION = "3"  # raise it if the rows or what they hold change
+TABLE_VERSION = "4"  # raise it if the rows or what they hold change
 MARK_END = b"\0"
 
 
@@ -59,20 +58,20 @@ class ActTable:
         ]
 
 
-def read_table(layout: Layout, listing: bytes) -> ActTable | None:
-    """Return the table; None if there is none, or if it was made from another state than this listing of the files."""
+def read_table(layout: Layout, swept: str) -> ActTable | None:
+    """Return the table; None if there is none, or if it was made from another state than this sweep of the files."""
     try:
         with open_private(_path(layout), "r") as stream:
             state, marks, rows = stream.readall().split(b"\n", 2)
     except (OSError, ValueError):
         return None
-    if state != _state(layout, listing):
+    if state != _state(layout, swept):
         return None
     return ActTable(tuple(marks.split(MARK_END)[:-1]), rows)
 
 
-def write_table(layout: Layout, listing: bytes, rules: list[ActRule]) -> None:
-    """Write the rules that were made from this listing of the files. Raise OSError."""
+def write_table(layout: Layout, swept: str, rules: list[ActRule]) -> None:
+    """Write the rules that were made from this sweep of the files. Raise OSError."""
     import json
 
     rows = [
@@ -80,7 +79,7 @@ def write_table(layout: Layout, listing: bytes, rules: list[ActRule]) -> None:
     ]
     marks = {mark for one in rules for mark in marks_of(one.applies)}
     head = b"".join(mark.encode() + MARK_END for mark in sorted(marks))
-    lines = (_state(layout, listing), head, json.dumps(rows).encode())
+    lines = (_state(layout, swept), head, json.dumps(rows).encode())
     replace_private(_path(layout, make=True), b"\n".join(lines))
 
 
@@ -89,11 +88,10 @@ def _path(layout: Layout, make: bool = False) -> str:
     return f"{database.removesuffix('.db')}.table"
 
 
-def _state(layout: Layout, listing: bytes) -> bytes:
+def _state(layout: Layout, swept: str) -> bytes:
     """Return what decides which memories are in use and vouched for: files, HEAD, settings."""
-    sums = f"{crc32(listing):x} {crc32(listing[::-1]):x} {len(listing)}"
     settings = [_changed(file) for file in (layout.config, user_config())]
-    said = " ".join((TABLE_VERSION, sums, *settings, git_stamp(layout.project)))
+    said = " ".join((TABLE_VERSION, swept, *settings, git_stamp(layout.project)))
     return said.replace("\n", " ").encode("utf-8", "replace")
 
 

@@ -1,8 +1,8 @@
 """The catalogue: the tables in which the index keeps files, entries and memories, what it was built
 from, and who committed what. Whole memories are read back from it, with their trust and claims.
 
-meta      fingerprint (schema, chunker, embedder), listing (the sweep that the index was built from), the embedder's
-          name and dimensions, the inode of the database
+meta      fingerprint (schema, chunker, embedder), swept (the digest of the sweep that the index was built from), the
+          embedder's name and dimensions, the inode of the database
 files     one row per Markdown file: its stamp, the hash of its bytes, and the verdict of `check`
 entries   one row per entry: the memory that it is about, its file, a digest of its content, the memory that supersedes
           it (`newer`), and the entry as redacted JSON. When a file changes, its memories are folded again from these
@@ -99,7 +99,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "23"
+SCHEMA_VERSION = "24"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
@@ -175,16 +175,11 @@ class Catalogue:
     def __init__(self, connection: apsw.Connection):
         self.db = connection
 
-    def meta(self, with_listing: bool = True) -> dict[str, bytes | str]:
-        """Return the rows of `meta` as key → value. Without the listing (80 bytes a file), its value is empty."""
-        value = (
-            "value"
-            if with_listing
-            else "CASE key WHEN 'listing' THEN '' ELSE value END"
-        )
-        return dict(self.db.execute(f"SELECT key, {value} FROM meta"))
+    def meta(self) -> dict[str, str]:
+        """Return the rows of `meta` as key → value."""
+        return dict(self.db.execute("SELECT key, value FROM meta"))
 
-    def set_meta(self, key: str, value: bytes | str) -> None:
+    def set_meta(self, key: str, value: str) -> None:
         """Write one row of `meta`."""
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
@@ -237,6 +232,11 @@ class Catalogue:
             f"SELECT {ROW_LIST} FROM memories WHERE id = ?", (id,)
         ).fetchone()
         return Row(*found) if found else None
+
+    def rows(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Return id → columns of the memories that exist."""
+        sql = f"SELECT {ROW_LIST} FROM memories WHERE id IN {marks(ids)}"
+        return {row[0]: Row(*row) for row in self.db.execute(sql, ids)}
 
     def all(self) -> list[Row]:
         """Return all memories, newest first."""

@@ -14,7 +14,15 @@ import time
 from math import inf
 
 from ..files.background import start_background
-from ..files.layout import Layout, Sweeping, sweep, user_cache
+from ..files.layout import (
+    Layout,
+    Sweeping,
+    SweepingApart,
+    can_fork,
+    files_in,
+    sweep,
+    user_cache,
+)
 from ..files.private import Lock, lock_in
 from ..files.records import fact, set_fact
 from ..model.entries import Memory
@@ -90,6 +98,7 @@ class View:
         self._past: PastMoment | None = None
         self._condition: Callable[[Memory], bool] | None = None
         self._docs: dict[str, str] = {}  # memories that `expect` has read
+        self._counts: dict[bool, int] = {}  # what `count` returned
 
     @property
     def authors(self) -> Authors | None:
@@ -132,6 +141,13 @@ class View:
             return {None: self.stored}
         only = self.stored
         return {True: replace(only, vouched=1), False: replace(only, unvouched=1)}
+
+    def count(self, doubting: bool) -> int:
+        """Return the number of active memories; with `doubting`, if some are unvouched, only of those vouched for."""
+        if doubting not in self._counts:
+            vouched = doubting and self.catalogue.has_unvouched()
+            self._counts[doubting] = self.catalogue.count(vouched)
+        return self._counts[doubting]
 
     def row(self, id: str) -> Row | None:
         """Return the columns of a memory that the store found; None if it is outside the filter after all."""
@@ -595,7 +611,7 @@ class Index:
         except BROKEN:
             self.release()
             meta = {}
-        if self.why_rebuild(meta) or meta.get("listing") != seen.listing:
+        if self.why_rebuild(meta) or meta.get("swept") != seen.digest:
             return self.sync(progress)
         return SyncReport(files=seen.files, seconds=time.monotonic() - started)
 
@@ -604,41 +620,39 @@ class Index:
 
         Ask during the sweep, and again after a sync if files changed: an error on old data is not raised.
         """
-        at, took, files = self._swept
-        is_recent = (
-            files > MAX_SWEPT_FILES
-            and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
-        )
-        sweeping = None if is_recent else Sweeping(self.layout)
-        started = time.monotonic()
-        is_synced = False
+        is_recent, is_synced = self._is_swept_recently(), False
         while True:
-            # that the index was built from; None: rebuild it
-            listing: bytes | str | None = None
+            # digest of the sweep that the index was built from; None: sync it
+            swept: str | None = None
+            sweeping: Sweeping | SweepingApart | None = None
             failure: Exception | None = None
             try:
                 self.reading().execute("BEGIN")
-                meta = self.catalogue.meta(with_listing=sweeping is not None)
+                meta = self.catalogue.meta()
                 if self.why_rebuild(meta):
                     raise IndexBroken("the index is outdated", "run 'rawkomem doctor'")
-                listing, self._is_compared = meta.get("listing"), False
+                swept, self._is_compared = meta.get("swept"), False
+                if not is_recent and not is_synced:
+                    started = time.monotonic()
+                    sweeping = self._start_sweep(swept)
                 answer = ask()
             except BROKEN as error:
                 self.release()
                 failure = error
             except _StoreBehind as error:
-                listing, failure = None, error
+                swept, failure = None, error
             except Exception as error:
                 failure = error
             finally:
                 # SQLite ends a transaction by itself after an I/O error.
                 if self._db is not None and self._db.in_transaction:
                     self._db.execute("ROLLBACK")
-            if sweeping and not is_synced:
-                seen = sweeping.seen()
-                self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
-                listing = listing if listing == seen.listing else None
-            if listing is None and not is_synced:
+            if sweeping:
+                seen = sweeping.digest()
+                took = time.monotonic() - started
+                self._swept = (time.monotonic(), took, files_in(seen))
+                swept = swept if swept == seen else None
+            if swept is None and not is_synced:
                 self._sync_for_answer()
                 is_synced = True
             elif failure is None:
@@ -647,6 +661,16 @@ class Index:
                 self._lose_store(failure)
             elif not self._has_lost_embedder(failure):
                 raise failure
+
+    def _is_swept_recently(self) -> bool:
+        at, took, files = self._swept
+        pause = SWEEP_PAUSE_FACTOR * took
+        return files > MAX_SWEPT_FILES and time.monotonic() - at < pause
+
+    def _start_sweep(self, swept: str | None) -> Sweeping | SweepingApart:
+        """Start a sweep. `swept` is the digest of the last one, which tells how many files there are."""
+        is_long = bool(swept) and files_in(swept or "0") > MAX_SWEPT_FILES
+        return (SweepingApart if is_long and can_fork() else Sweeping)(self.layout)
 
     def _sync_for_answer(self) -> None:
         report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
@@ -676,7 +700,7 @@ class Index:
         """Make the next answer sweep the files, because this process wrote one."""
         self._swept = NEVER_SWEPT
 
-    def why_rebuild(self, meta: dict[str, bytes | str]) -> str:
+    def why_rebuild(self, meta: dict[str, str]) -> str:
         """Return why the index must be rebuilt, judged by its own metadata; empty if it is usable."""
         if not meta:
             return "there is no index yet"

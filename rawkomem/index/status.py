@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 
-from ..files.layout import FOLDER, hash_of_file, is_text_path, stamps_in, sweep
+from ..files.layout import FOLDER, hash_of_file, is_text_path, sweep
 from ..files.reading import implicit_id
 from ..model.errors import RawkoError
 from ..model.values import Problem, record, warning
@@ -100,7 +100,7 @@ def _status_once(index: Index, has_deep: bool) -> Status:
     stale = catalogue.unread()
     actual = {
         path: hash_of_file(index.layout.path(path))
-        for path in stamps_in(seen.listing)
+        for path in seen.paths
         if is_text_path(path)
     }
     actual |= {path: known[path] for path in stale}

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from ..files.layout import (
-    SEPARATOR,
     Sweep,
     changed_at,
     hash_of_file,
     is_text_path,
-    stamps_in,
     sweep,
 )
 from ..files.private import make_private_folder
@@ -182,11 +180,9 @@ def _update(
     """
     started = time.time_ns()
     catalogue = Catalogue(writer)
-    seen = sweep(index.layout)
+    seen = sweep(index.layout, stamped=True)
     stamps = {
-        path: stamp
-        for path, stamp in stamps_in(seen.listing).items()
-        if is_text_path(path)
+        path: stamp for path, stamp in (seen.stamps or {}).items() if is_text_path(path)
     }
     known = catalogue.stamps()
     hidden = tuple(f"{folder}/" for folder in seen.unreadable)
@@ -201,7 +197,7 @@ def _update(
     read = left = 0
     if changed or gone:
         # In a transaction of its own, before a store outside commits: see _compare_outside.
-        writer.execute("DELETE FROM meta WHERE key IN ('listing', 'outside')")
+        writer.execute("DELETE FROM meta WHERE key IN ('swept', 'outside')")
         read, left = _read_batches(
             index, catalogue, changed, gone, stamps, stop_at, progress
         )
@@ -267,7 +263,7 @@ def _finish(
     started: int,
     is_complete: bool,
 ) -> None:
-    """Store the listing, unless files are left to read.
+    """Store the digest of the sweep, unless files are left to read.
 
     Files that changed just now get a stamp that no sweep returns, so that the next sync hashes them again.
     """
@@ -282,8 +278,9 @@ def _finish(
         for path in recent:
             catalogue.set_stamp(path, "recent")
         if is_complete:
-            listing = seen.listing + SEPARATOR.encode() if passing else seen.listing
-            catalogue.set_meta("listing", listing)
+            catalogue.set_meta(
+                "swept", f"{seen.digest} passing" if passing else seen.digest
+            )
 
 
 def _guard(root: str, gone: int, known: int, seen: Sweep) -> None:

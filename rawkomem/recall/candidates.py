@@ -224,8 +224,7 @@ class Sources:
 
     def count(self) -> int:
         """Return the number of memories, at least 1; only vouched ones if vouching matters and others exist."""
-        catalogue = self.view.catalogue
-        return max(1, catalogue.count(self.doubting and catalogue.has_unvouched()))
+        return max(1, self.view.count(self.doubting))
 
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return the standing of the memories that no person vouches for, by id; empty if vouching does not matter."""
@@ -287,8 +286,8 @@ def _usable(
     choose(filter(None, [sources.explained]), MAX_CANDIDATES)
     others = [id for id in fired if id not in chosen]
     if len(chosen) + len(others) > MAX_CANDIDATES:
-        row = sources.view.catalogue.row
-        others.sort(key=lambda id: _row_weight(row(id)))
+        rows = sources.view.catalogue.rows(others)
+        others.sort(key=lambda id: _row_weight(rows.get(id)))
     choose(others, MAX_CANDIDATES)
     return [*chosen.values()]
 

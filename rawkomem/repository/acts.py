@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from ..files.layout import SEPARATOR
 from ..index.act_table import ActRule, write_table
 from ..index.catalogue import memory_of
 from ..model.entries import Memory
@@ -57,7 +56,7 @@ DOUBTED_NOTE = (
 def act_rules(core: Core) -> list[ActRule]:
     """Return the memories in use that apply to acts, and write the table. A failure to write it is a warning."""
 
-    def ask() -> tuple[bytes, list[ActRule]]:
+    def ask() -> tuple[str, list[ActRule]]:
         catalogue = core.catalogue
         applying = [
             (memory, applies)
@@ -71,13 +70,12 @@ def act_rules(core: Core) -> list[ActRule]:
             _rule(one, applies, one.id in doubted)
             for one, applies in _affordable(applying, doubted)
         ]
-        listing = catalogue.meta().get("listing")
         # an index that is not complete has none: the next call makes another table
-        return listing if isinstance(listing, bytes) else SEPARATOR.encode(), rules
+        return catalogue.meta().get("swept", ""), rules
 
-    listing, rules = core.read(ask)
+    swept, rules = core.read(ask)
     try:
-        write_table(core.layout, listing, rules)
+        write_table(core.layout, swept, rules)
     except OSError as failure:
         core.warn(f"the table of rules for acts was not written: {failure}")
     return rules

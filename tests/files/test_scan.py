@@ -4,7 +4,7 @@ import os
 import time
 
 import pytest
-from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.layout import Layout, sweep
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def layout(project) -> Layout:
 
 
 def paths(layout) -> list[str]:
-    return sorted(stamps_in(sweep(layout).listing))
+    return sorted(sweep(layout).paths)
 
 
 def test_markdown_files_of_all_areas_are_seen(layout):
@@ -26,8 +26,8 @@ def test_markdown_files_of_all_areas_are_seen(layout):
     assert paths(layout) == ["archive/e.md", "log/d.md", "memories/a.md", "memories/x/y/z/b.md", "traces/2026-01/c.md"]
 
 
-def test_an_empty_repository_has_an_empty_listing(layout):
-    assert sweep(layout).listing == b"" and stamps_in(b"") == {}
+def test_an_empty_repository_has_no_files(layout):
+    assert sweep(layout).paths == [] and sweep(layout, stamped=True).stamps == {}
 
 
 def test_two_sweeps_of_the_same_files_are_equal(layout, memories):
@@ -81,10 +81,10 @@ def test_no_change_goes_unseen(layout, memories, change):
     before = sweep(layout)
     time.sleep(0.02)  # the kernel's clock ticks every 4 ms; what happens within a tick is the index's care
     change(file)
-    assert sweep(layout).listing != before.listing
+    assert sweep(layout).digest != before.digest
 
 
-def test_names_with_odd_characters_survive_the_listing(layout, memories):
+def test_names_with_odd_characters_survive(layout, memories):
     names = ["a b.md", "a\nb.md", "a\tb.md", "ü.md", "-a.md", "a 1 2 3.md", "🙂.md"]
     for name in names:
         (memories / name).write_text("x")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rawkomem.files.layout import Layout, is_text_path, read_bytes, stamps_in, sweep
+from rawkomem.files.layout import Layout, is_text_path, read_bytes, sweep
 from rawkomem.files.reading import read_data
 from rawkomem.git.authorship import History, digests_in, read_history
 from rawkomem.git.head import git_stamp
@@ -15,7 +15,7 @@ def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[
     history = read_history(layout) if stamp else History(why="no git")
     committed = {digest for digests in history.blobs.values() for digest in digests}
     found: dict[str, str] = {}
-    for path in filter(is_text_path, stamps_in(sweep(layout).listing)):
+    for path in filter(is_text_path, sweep(layout).paths):
         try:
             data = read_bytes(layout.path(path))
         except OSError:

@@ -4,7 +4,7 @@ import random
 import shutil
 
 import pytest
-from rawkomem.files.layout import read_bytes, stamps_in, sweep
+from rawkomem.files.layout import read_bytes, sweep
 from rawkomem.files.reading import read_data
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.values import DAY, iso
@@ -102,7 +102,7 @@ class History:
 
     def entries(self) -> dict[str, object]:
         layout = self.repository.layout
-        paths = stamps_in(sweep(layout).listing)
+        paths = sweep(layout).paths
         read = [read_data(read_bytes(layout.path(path)), path, advice=False) for path in paths]
         assert not [entry for one in read for entry in one.entries if entry.draft or entry.conflicted]
         found = [entry for one in read for entry in one.entries]

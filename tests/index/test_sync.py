@@ -11,12 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
-from rawkomem.files.layout import Layout, user_cache
+from rawkomem.files.layout import Layout, sweep, user_cache
 from rawkomem.index import index as indexing
 from rawkomem.index import ingest, sync
 from rawkomem.index.stores.database import index_path
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import NotFound, RawkoError, Refused
+from rawkomem.model.values import replace
 from rawkomem.repository import Repository
 
 from tests.commands import ENVIRONMENT, cases
@@ -80,13 +81,13 @@ def test_an_edit_of_the_same_size_within_a_tick_of_the_clock_is_seen(repository,
     """On a file system whose time stamps are coarse, a file can change without any of them changing."""
     real = indexing.sweep
 
-    def coarse(layout):
-        seen = real(layout)
-        parts = seen.listing.decode().split("\0")
-        for number in range(1, len(parts), 2):
-            size, mtime, inode, ctime = parts[number].split(" ")
-            parts[number] = f"{size} {int(mtime) // tick * tick} {inode} {int(ctime) // tick * tick}"
-        return sync.Sweep("\0".join(parts).encode())
+    def coarse(layout, stamped=False):
+        seen = real(layout, stamped=True)
+        stamps = {}
+        for path, stamp in seen.stamps.items():
+            size, mtime, inode, ctime = stamp.split(" ")
+            stamps[path] = f"{size} {int(mtime) // tick * tick} {inode} {int(ctime) // tick * tick}"
+        return replace(seen, stamps=stamps, digest=f"{len(stamps)} {stamps}")
 
     for module in (indexing, sync):
         monkeypatch.setattr(module, "sweep", coarse)
@@ -512,6 +513,7 @@ def test_a_process_that_stays_open_spares_itself_long_sweeps_but_sees_its_own_wr
     monkeypatch.setattr("rawkomem.index.index.SWEEP_PAUSE_FACTOR", 1_000_000)
     for name in ("a", "b"):
         (memories / f"{name}.md").write_text(f"---\ntitle: About {name}\n---\n\nText.\n", "utf-8")
+    repository.sync()
     assert len(repository.list()) == 2
     (memories / "c.md").write_text("---\ntitle: About c\n---\n\nText.\n", "utf-8")
     assert len(repository.list()) == 2  # the last sweep is recent
@@ -521,6 +523,50 @@ def test_a_process_that_stays_open_spares_itself_long_sweeps_but_sees_its_own_wr
     repository.sync()
     assert len(repository.list()) == 5
     assert len(Repository.open(repository.layout.project).list()) == 5
+
+
+ASK_APART = """
+import os, sys
+from rawkomem.index import index
+from rawkomem.repository import Repository
+forked = os.fork
+os.fork = lambda: print("apart", file=sys.stderr) or forked()
+index.MAX_SWEPT_FILES = 1
+repository = Repository.open(sys.argv[1])
+print(sorted(row.title for row in repository.list()))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a thread sweeps elsewhere")
+def test_many_files_are_swept_by_a_child_process_that_sees_every_change(repository, memories):
+    def asked() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", ASK_APART, repository.layout.project]
+        return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+
+    for name in "ab":
+        write(memories, f"{name}.md", memory(name.upper()))
+    repository.sync()
+    settle(repository)
+    assert asked().stdout == "['A', 'B']\n" and asked().stderr == "apart\n"
+    stat = (memories / "b.md").stat()
+    write(memories, "b.md", memory("C"))
+    os.utime(memories / "b.md", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert asked().stdout == "['A', 'C']\n"
+    (memories / "a.md").unlink()
+    assert asked().stdout == "['C']\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a thread sweeps elsewhere")
+def test_a_sweep_whose_child_process_dies_is_repeated(layout, memories):
+    write(memories, "a.md", memory("A"))
+    program = (
+        "import sys; from rawkomem.files import layout as files; real = files.sweep\n"
+        "files.sweep = lambda layout: sys.exit(1)\n"
+        "sweeping = files.SweepingApart(files.Layout(sys.argv[1])); files.sweep = real; print(sweeping.digest())"
+    )
+    command = [sys.executable, "-c", program, layout.root]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == sweep(layout).digest and done.stdout.startswith("1 ")
 
 
 def test_a_name_of_any_length_is_just_no_memory(repository):

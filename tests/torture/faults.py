@@ -22,7 +22,7 @@ from rawkomem.files.archive import pack_folder
 from rawkomem.files.blocks import new_row
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.journal import append_blocks, recall_row
-from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.reading import QUARANTINE, read_file
 from rawkomem.files.records import close_records
 from rawkomem.format.yamo import build_block, emit_yamo
@@ -136,7 +136,7 @@ def remember(project: Path) -> None:
 def entries(project: Path) -> list[tuple[str, str, str]]:
     """Return (kind, target, what it says) of every entry, sorted; each file must be whole."""
     layout, found = Layout(str(project / ".rawko")), []
-    for path in stamps_in(sweep(layout).listing):
+    for path in sweep(layout).paths:
         reading = read_file(layout.path(path), path)
         assert reading.verdict != QUARANTINE and not any(entry.draft for entry in reading.entries), reading.problems
         for entry in reading.entries:

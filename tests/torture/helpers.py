@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rawkomem.embed.providers import bundled_embedder
-from rawkomem.files.layout import hash_of_file, is_text_path, stamps_in, sweep
+from rawkomem.files.layout import hash_of_file, is_text_path, sweep
 from rawkomem.git.head import git_stamp
 from rawkomem.index import catalogue
 from rawkomem.index.conditions import fired_by
@@ -86,7 +86,7 @@ def differences(index: Index, other: Index) -> str:
 
 def files_as_they_are(layout: Layout) -> dict[str, str]:
     """path → hash of every memory file, read now."""
-    return {path: hash_of_file(layout.path(path)) for path in stamps_in(sweep(layout).listing) if is_text_path(path)}
+    return {path: hash_of_file(layout.path(path)) for path in sweep(layout).paths if is_text_path(path)}
 
 
 def files_as_indexed(index: Index) -> dict[str, str]:

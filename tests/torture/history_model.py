@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rawkomem.files.layout import is_text_path, read_bytes, stamps_in, sweep
+from rawkomem.files.layout import is_text_path, read_bytes, sweep
 from rawkomem.files.reading import read_data
 from rawkomem.model.values import ACTIVE, DEFAULT_IMPORTANCE, STYLE
 from rawkomem.repository import Repository
@@ -158,7 +158,7 @@ def created_in(repository: Repository) -> dict[str, str]:
     """Return memory id → path of the entry that creates it, for all memories in files."""
     layout = repository.layout
     found = {}
-    for path in filter(is_text_path, stamps_in(sweep(layout).listing)):
+    for path in filter(is_text_path, sweep(layout).paths):
         for entry in read_data(read_bytes(layout.path(path)), path, advice=False).entries:
             if entry.creates and not entry.draft:
                 found[entry.id] = path

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from rawkomem.files.installation import plan_start, write_start
-from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.reading import read_file
 
 from tests.commands import ENVIRONMENT, cases
@@ -64,7 +64,7 @@ def kill_once(folder: str, round: int, source: random.Random) -> dict[str, str]:
 def served(layout: Layout) -> dict[str, str]:
     """id → body of every entry in the files; each must be whole."""
     found = {}
-    for path in stamps_in(sweep(layout).listing):
+    for path in sweep(layout).paths:
         reading = read_file(layout.path(path), path)
         assert reading.verdict != "quarantine", (path, reading.problems)
         for entry in reading.entries:

@@ -10,7 +10,7 @@ import time
 import pytest
 from rawkomem.files.archive import bundles, read_bundle
 from rawkomem.files.installation import plan_start, write_start
-from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.reading import QUARANTINE, read_file
 from rawkomem.index.catalogue import memory_of
 from rawkomem.repository import Repository
@@ -43,7 +43,7 @@ def kept(project) -> list[str]:
     """The texts of all traces, wherever they lie; each file must be whole."""
     layout = Layout(str(project / ".rawko"))
     texts = {}
-    for path in stamps_in(sweep(layout).listing):
+    for path in sweep(layout).paths:
         reading = read_file(layout.path(path), path)
         assert reading.verdict != QUARANTINE and not any(entry.draft for entry in reading.entries), (
             path,

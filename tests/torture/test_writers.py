@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 
 import pytest
-from rawkomem.files.layout import Layout, stamps_in, sweep
+from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.reading import read_file
 
 from tests.commands import ENVIRONMENT, cases
@@ -76,7 +76,7 @@ def write_together(project, writers: int, each: int, readers: int) -> None:
     assert answers >= readers
     bodies = Counter(
         entry.body
-        for path in stamps_in(sweep(layout).listing)
+        for path in sweep(layout).paths
         for entry in read_file(layout.path(path), path).entries
     )  # fmt: skip
     assert bodies == Counter(f"entry {writer}-{number}" for writer in range(writers) for number in range(each))

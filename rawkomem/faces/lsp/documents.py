@@ -52,7 +52,7 @@ class Shelf:
         index = self.repository.core.index
 
         def look() -> tuple[object, list[Memory] | None]:
-            seen = index.catalogue.meta().get("listing")
+            seen = index.catalogue.meta().get("swept")
             is_same = seen is not None and seen == self._seen
             return seen, None if is_same else [
                 memory_of(doc) for doc in index.catalogue.docs()

@@ -372,7 +372,7 @@ class SyncMemoryMesh:
         limit = wanted.limit
         only = replace(filter_of(filter=wanted.filter), kinds=ONLY_MEMORIES.kinds)
         core, candidates = self.repository.core, CANDIDATES_PER_RESULT * limit
-        version = core.read(lambda: core.index.catalogue.meta().get("listing"))
+        version = core.read(lambda: core.index.catalogue.meta().get("swept"))
         question = (query, candidates, only)
         results = self._answers.get(question, version) if wanted.use_cache else None
         if results is None:

@@ -148,7 +148,7 @@ LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
 
 STORE_SCHEMA = f"""
 CREATE TABLE documents (n INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, UNIQUE (id));
-CREATE INDEX documents_status ON documents (status);
+CREATE INDEX documents_state ON documents (status, kind, vouched);
 CREATE INDEX documents_unvouched ON documents (vouched) WHERE vouched = 0;
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);

@@ -286,9 +286,9 @@ def test_a_table_serves_every_call_until_something_changes(tell, repository, rul
     call = claude("PreToolUse", **COMMAND)
     assert tell("claude", "before-tool", call) == ""
     layout = repository.layout
-    assert read_table(layout, sweep(layout).listing) is not None
+    assert read_table(layout, sweep(layout).digest) is not None
     rule("deny")
-    assert read_table(layout, sweep(layout).listing) is None
+    assert read_table(layout, sweep(layout).digest) is None
 
 
 def test_a_table_that_a_repository_ships_is_not_read(rule, tell, project):
