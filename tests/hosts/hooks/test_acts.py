@@ -242,7 +242,7 @@ def test_many_patterns_that_nobody_vouches_for_do_not_make_a_call_wait(rule, tel
         )
     assert decision(tell("claude", "before-tool", claude("PreToolUse", **WRITE)))[0] == "deny"
     layout = Layout(str(project / ".rawko"))
-    rules = read_table(layout, sweep(layout).listing).rules
+    rules = read_table(layout, sweep(layout).digest).rules
     assert [one.guard for one in rules if not one.is_doubted] == ["deny"]
     assert sum(len(one.applies.paths) for one in rules if one.is_doubted) <= MAX_DOUBTED_PATTERNS
 
