@@ -167,7 +167,7 @@ def _not_told(layout: Layout, call: Call, rules: list[ActRule]) -> list[ActRule]
 def _note(layout: Layout, what: str, rules: list[ActRule], source: str) -> None:
     from ..files.session_records import note_effects  # opens the records
 
-    note_effects(layout, what, map(_id_of, rules), source)
+    note_effects(layout, what, [rule.id for rule in rules], source)
 
 
 def _note_reminders(
@@ -178,13 +178,9 @@ def _note_reminders(
 
     # with reminders in this answer, a copy of this hook may have given the others just now
     known = reminded_before(layout, session, MAX_COPY_MS if chosen else 0)
-    again = [rule for rule in fitting if _id_of(rule) in known]
+    again = [rule for rule in fitting if rule.id in known]
     _note(layout, DONE_ANYWAY, again, session)
     _note(layout, REMINDED, chosen, session)
-
-
-def _id_of(rule: ActRule) -> str:
-    return rule.key.rpartition("@")[0]
 
 
 def _limited(call: Call, texts: list[str], between: str) -> str:
