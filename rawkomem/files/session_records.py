@@ -197,6 +197,13 @@ def note_effects(layout: Layout, what: str, ids: Iterable[str], source: str) -> 
         pass
 
 
+def reminded_before(layout: Layout, session: str, age_ms: int) -> set[str]:
+    """Return the ids of the memories of which a session was first reminded at least `age_ms` ago."""
+    sql = "SELECT id FROM effects WHERE what = ? AND source = ? AND at <= ?"
+    rows = read(layout, sql, REMINDED, checksum(session), now() - age_ms)
+    return {id for (id,) in rows}
+
+
 def effects(layout: Layout) -> dict[str, dict[str, int]]:
     """Return id → what came of the memory → how often. A reminder counts as followed if the session did not repeat the act."""
     effects_by_id: dict[str, dict[str, int]] = {}

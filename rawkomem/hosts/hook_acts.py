@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # where hosts put what a tool is asked to do; Cursor passes a command, or an edit, as the call itself
 INPUT_KEYS = ("tool_input", "toolArgs")
+MAX_COPY_MS = 1_500  # within which the copies of a hook run
 MAX_REMINDERS = 2  # of one call; the next call that fits gets the others
 # of a guard ASK, if the host cannot ask the person: the call is refused once in a session
 ASK_AGENT = "ask-agent"
@@ -96,11 +97,8 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
     if REMIND not in fitting or host.reminds_after != is_after:
         return None
     chosen = _not_told(layout, call, _nearest_first(fitting[REMIND], acts))
-    repeated = [rule for rule in fitting[REMIND] if rule not in chosen]
     if call.session:
-        _note(layout, REMINDED, chosen, call.session)
-        # what did not fit into this answer was not told before
-        _note(layout, DONE_ANYWAY, [] if chosen else repeated, call.session)
+        _note_reminders(layout, fitting[REMIND], chosen, call.session)
     texts = [rule.reminder for rule in chosen]
     return host.act(call, REMIND, _limited(call, texts, "")) if texts else None
 
@@ -171,8 +169,20 @@ def _not_told(layout: Layout, call: Call, rules: list[ActRule]) -> list[ActRule]
 def _note(layout: Layout, what: str, rules: list[ActRule], source: str) -> None:
     from ..files.session_records import note_effects  # opens the records
 
-    ids = [rule.key.rpartition("@")[0] for rule in rules]
-    note_effects(layout, what, ids, source)
+    note_effects(layout, what, [rule.id for rule in rules], source)
+
+
+def _note_reminders(
+    layout: Layout, fitting: list[ActRule], chosen: list[ActRule], session: str
+) -> None:
+    """Record the reminders of this call; rules of which the session was reminded by an earlier call are done anyway."""
+    from ..files.session_records import reminded_before  # opens the records
+
+    # with reminders in this answer, a copy of this hook may have given the others just now
+    known = reminded_before(layout, session, MAX_COPY_MS if chosen else 0)
+    again = [rule for rule in fitting if rule.id in known]
+    _note(layout, DONE_ANYWAY, again, session)
+    _note(layout, REMINDED, chosen, session)
 
 
 def _limited(call: Call, texts: list[str], between: str) -> str:

@@ -33,6 +33,11 @@ class ActRule:
     valid_until: int = 0
     is_doubted: bool = False  # no person vouches for it
 
+    @property
+    def id(self) -> str:
+        """Return the id of the memory."""
+        return self.key.rpartition("@")[0]
+
     def holds_for(self, act: Act) -> bool:
         """Tell whether the memory is valid now, and the act fits it."""
         at = now()

@@ -113,8 +113,7 @@ def _is_at(glob: str, path: str) -> bool:
 
 
 def _runs(pattern: str, line: str) -> bool:
-    words = pattern.replace("*", " * ").split()
-    if words[0] not in line and words[0] != "*":
+    if _mark(pattern) not in line.lower():
         return False  # the usual case: nothing more is loaded
     from .commands import fits_command
 
@@ -136,11 +135,16 @@ def marks_of(applies: Applies) -> list[str]:
 
 
 def _mark(pattern: str) -> str:
-    """Return the longest run of plain letters, digits, `_` and `-` of a pattern's first word, outside braces."""
+    """Return the longest run of plain letters, digits and `_` outside braces, of a pattern's first word or its script.
+
+    `python manage.py` also fits `./manage.py`, and `docker-compose` fits `docker compose`.
+    """
+    words = [*pattern.split(), "", ""]
+    is_script = "." in words[1] and words[1][0] != "-" and "{" not in words[0]
     depth, runs = 0, [""]
-    for sign in (pattern.split() or [""])[0].lower():
+    for sign in words[is_script].lower():
         depth += (sign == "{") - (sign == "}")
-        is_plain = sign.isascii() and (sign.isalnum() or sign in "_-")
+        is_plain = sign.isascii() and (sign.isalnum() or sign == "_")
         runs[-1:] = [runs[-1] + sign] if is_plain and not depth else [runs[-1], ""]
     return max(runs, key=len)
 

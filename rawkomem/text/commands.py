@@ -29,7 +29,8 @@ def _table(rows: str) -> list[list[str]]:
     return [row.split() for row in rows.strip().split("\n")]
 
 
-# A program that runs another one: its words, its options that take a value, and a `1` for an argument of its own.
+# A program that runs another one: its words, its options that take a value, a `1` for an argument of its own, and
+# `--` if the other one may come after that word.
 WRAPPERS = _table("""
 sudo -u -g -h -p -C -D -R -T --user --group
 doas -u
@@ -47,11 +48,21 @@ stdbuf -i -o -e
 timeout -s -k --signal --kill-after 1
 xvfb-run -s -n
 caffeinate
+su -s -g 1
+cmd
+powershell -ExecutionPolicy
+pwsh -ExecutionPolicy
+direnv exec 1
+mise exec --
+mise x --
+op run --
+doppler run --
 xargs -n -P -I -L -d -s -E -a --max-args --max-procs --delimiter --arg-file
 npx -p --package
 bunx
 pnpx
 bun x
+bun run
 npm exec --package
 npm x
 pnpm exec -C -F --dir --filter
@@ -59,6 +70,7 @@ pnpm dlx -C -F --dir --filter --package
 pnpm -C -F --dir --filter
 yarn exec --cwd
 yarn dlx -p
+yarn run --cwd
 yarn workspace 1
 yarn --cwd
 uv run -p --python --with --with-editable --with-requirements --extra --group --directory --project --env-file --package
@@ -73,7 +85,7 @@ conda run -n -p --name --prefix
 mamba run -n -p --name --prefix
 bundle exec
 coverage run --source --omit --include --rcfile --data-file
-python -W -X
+python -W -X -c
 docker exec -u -e -w --user --env --workdir --env-file 1
 docker compose exec -f -p -u -e -w --file --project-name --user --env --workdir --index 1
 docker compose run -f -p -u -e -w -v --file --project-name --user --env --workdir --volume --name --entrypoint 1
@@ -124,7 +136,7 @@ OWN_COMMANDS = frozenset(
         " version why workspaces"
     )
 )
-READS_LINES = frozenset(str.split("eval ssh watch"))
+READS_LINES = frozenset(str.split("eval ssh watch su cmd powershell pwsh"))
 SHELLS = frozenset(str.split("bash sh zsh dash ksh"))
 # Programs that take targets or files, not a subcommand.
 TAKES_ANY = frozenset(str.split("make just rake mvn gradle gradlew rm touch"))
@@ -145,9 +157,14 @@ _PIECE = late_regex(
 )
 _QUOTED_PIECE = late_regex(r"""(?s)(?:[^"\\`$]|\\[^"\\`$\n])+|\\.|"|""" + _SUBSTITUTION)
 _ASSIGNMENT = late_regex(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
-_VERSION = late_regex(r"(?<=^python)[\d.]+$|(?<=^pip)[\d.]+$|(?<=\w)@[\w.^~-]+$|\.exe$")
+_VERSION = late_regex(
+    r"(?<=^python)[\d.]+$|(?<=^pip)[\d.]+$|(?<=\w)@[\w.^~-]+$|\.(?:exe|cmd|bat)$"
+)
 _LETTERS = late_regex(r"-([A-Za-z]{1,4})(?:[\d.*].*)?$")
 _SHELL_LINE = late_regex(r"-[a-z]*c$")
+# after these options comes what a wrapper runs
+_RUNS_REST = late_regex(r"-[mc]$|--command$|(?i:-command|//?c)$")
+_WINDOWS_PATH = late_regex(r"(?<![^\s;&|(\"'])(?:[A-Za-z]:|\.\.?)(?:\\[\w.@-]+)+")
 _MAY_TAKE_VALUE = late_regex(r"--?(?!-|no-)[^=]*$")
 # `push*--force` has two words, and `pytest*` names the program `pytest`
 _STAR_BEFORE_OPTION = late_regex(r"\*(?=--|-\w{1,2}\b)")
@@ -189,6 +206,7 @@ def fits_command(pattern: str, line: str) -> bool:
 
 @lru_cache(1)  # a line is compared with many patterns
 def _parse(line: str) -> list[_Command]:
+    line = _WINDOWS_PATH.sub(lambda path: path[0].replace("\\", "/"), line)
     try:
         return _opened(_Scanner(line, 0).parse(), 0)
     except _UnparsableError:
@@ -227,10 +245,9 @@ class _Scanner:
                 command.words.append(word)
             elif operator == "(":
                 inner = self._list(")")
-                if not command.words:
+                if not command.words or not _ASSIGNMENT.match(command.words[-1]):
                     commands += inner
-                elif not _ASSIGNMENT.match(command.words[-1]):
-                    command.words.clear()  # the name of a function
+                    command.words.clear()  # the name of a function, or `time`
             elif "<" in operator or ">" in operator:
                 self._redirect(operator, command)
             else:
@@ -379,10 +396,12 @@ def _made(words: list[str], stdin: str = "") -> Iterator[_Command]:
 def _after_wrapper(wrapper: list[str], words: list[str]) -> list[str]:
     """Return the command in the arguments of a wrapper, or nothing."""
     own = [word for word in wrapper[1:] if word[0] != "-"]
+    if "--" in wrapper and "--" in words and words[1:2] == own:
+        return words[words.index("--") + 1 :]
     at = 1
     while at < len(words):
         word = words[at]
-        if word == "-m" and word not in wrapper:
+        if word not in wrapper and _RUNS_REST.match(word):
             return words[at + 1 :]
         if word[:1] == "-":
             at += word in wrapper

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rawkomem.text.acts import Act, Applies, fits, marks_of
 from rawkomem.text.commands import fits_command, simple_commands
 
 from tests.cpu import cpu_seconds
@@ -113,7 +114,39 @@ FITTING = {
         "make lint || ./venv/bin/pytest",
         "echo $(pytest)",
         "pytest 'not closed",
+        "time (pytest -q)",
+        "if ! pytest -q; then echo failed; fi",
+        'f() { pytest "$@"; }; f',
+        "echo done && exec pytest",
+        "git ls-files '*_test.py' | xargs -n 10 pytest",
+        "docker run --rm -v \"$PWD\":/app -w /app python:3.12 pytest -q",
+        "nohup pytest > out.log 2>&1 &",
+        "mise exec -- pytest",
+        "mise x python@3.12 -- pytest -q",
+        "direnv exec . pytest",
+        "op run --env-file .env -- pytest",
+        "doppler run --project a --config b -- pytest",
+        "C:\\Python311\\Scripts\\pytest.exe -q",
+        "cd api; .\\venv\\Scripts\\pytest.exe -q",
     ],
+    "psql*": [
+        "echo \"$(psql -c 'select 1')\"",
+        "diff <(psql -c a) <(psql -c b)",
+        "sudo -u postgres psql",
+        "su postgres -c 'psql -f x.sql'",
+        "su - postgres -c 'cd /tmp; psql -f x.sql'",
+        "su -c 'psql -f x.sql' postgres",
+        "kubectl exec -it pod -- psql -U app",
+    ],
+    "eslint*--fix*": [
+        "pnpm exec eslint . --fix",
+        "yarn eslint --fix src",
+        "yarn run eslint --fix src",
+        "bun run eslint --fix .",
+        "npx -p eslint eslint --fix x",
+        "npm exec eslint -- --fix .",
+    ],
+    "terraform apply*": ["ssh me@host 'cd /srv && terraform apply -auto-approve'", "terraform -chdir=infra apply"],
     "pytest": ["pytest", "pytest -q"],
     "git commit --no-verify*": [
         "git commit --no-verify",
@@ -130,7 +163,15 @@ FITTING = {
     "git push --force": ["git push --force", "git push -f", "git push origin main --force", "git push -uf origin main"],
     "git push*--force*": ["git push --force", "git push origin -f", "git push --force-with-lease=x"],
     "git push origin main*": ["git push origin main", "git push -u origin main --tags"],
-    "npm install*": ["npm install", "npm i lodash", "npm --prefix web install -D x"],
+    "npm install*": [
+        "npm install",
+        "npm i lodash",
+        "npm --prefix web install -D x",
+        'cmd.exe /c "npm install"',
+        "cmd //c npm.cmd install",
+        'powershell -NoProfile -ExecutionPolicy Bypass -Command "cd web; npm install"',
+        "pwsh -c 'npm install'",
+    ],
     "pip install*": ["pip install x", "pip3 install -r x", "python3 -m pip install x"],
     "docker compose down -v*": ["docker compose down -v", "docker-compose -f a.yml down --volumes"],
     "docker-compose*": ["docker-compose up", "docker compose down"],
@@ -172,6 +213,14 @@ OTHERS = {
         "python - <<EOF\npytest\nEOF",
         "for x in pytest; do echo $x; done",
         "PYTEST=pytest make",
+        "alias t='pytest -q'",
+        'tee notes.md <<< "pytest -q"',
+        'python -c "import pytest; pytest.main()"',
+        'gh pr create --body "run pytest"',
+        "su pytest",
+        "mise use pytest",
+        "mise exec pytest@8 -- make lint",
+        "powershell -File x.ps1 pytest",
         "ls 'pytest",
     ],
     "git commit --no-verify*": ["git commit -m --no-verification", "git commit -m 'no --no-verify'", "git push --no-verify", "git log --grep commit -n 5", "git commit -m x"],
@@ -180,6 +229,8 @@ OTHERS = {
     "git push --force": ["git push", "git push --force-with-lease", "git fetch --force"],
     "git push origin main*": ["git push origin dev", "git pull origin main"],
     "git stash*": ["git --no-pager diff stash@{0}", "git log stash"],
+    "terraform apply*": ["terraform plan -out apply", "grep -rn 'terraform apply' ."],
+    "eslint*--fix*": ["npm run lint -- --fix", "yarn run lint --fix", "eslint src"],
     "npm install*": ["pnpm install", "npm run install-hooks", "npm ci"],
     "pip install*": ["uv pip install x", "pip list", "pipx install x"],
     "docker compose down -v*": ["docker compose down", "docker run -v a:b x"],
@@ -201,6 +252,8 @@ OTHERS = {
 @pytest.mark.parametrize(("pattern", "line"), [(pattern, line) for pattern, lines in FITTING.items() for line in lines])
 def test_a_pattern_fits(pattern, line):
     assert fits_command(pattern, line)
+    applies = Applies(commands=(pattern,))
+    assert fits(applies, Act(line)) and any(mark in line.lower() for mark in marks_of(applies))
 
 
 @pytest.mark.parametrize(("pattern", "line"), [(pattern, line) for pattern, lines in OTHERS.items() for line in lines])

@@ -215,7 +215,7 @@ importance  {importance}
 {updated:?changed     %}
 feedback    {helpful} helpful, {harmful} harmful
 {0.memory.waiting:?proposed    % changes: 'rawkomem review' shows them}
-{accesses:?used        % times}{last_access:?, last %}
+{accesses:?used        %×}{last_access:?, last %}
 {effect:?effect      %}
 file        {path}:{line}
 trust       {trust_text:text}

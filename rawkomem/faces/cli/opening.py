@@ -190,7 +190,7 @@ least used
 
 EFFECT = Fields(
     "id title handed_over effects",
-    "{handed_over:4} handed over{came:?, %}  {title:wide 50}  {id:dim}",
+    "handed over {handed_over}{came:?, %}  {title:wide 50}  {id:dim}",
     "no memory was handed over yet",
     came=lambda row: effect_line(row["effects"]),
 )

@@ -6,6 +6,7 @@ import shutil
 import pytest
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout, sweep
+from rawkomem.files.records import execute
 from rawkomem.index.act_table import read_table
 from rawkomem.model.entries import Entry
 from rawkomem.repository.acts import MAX_DOUBTED_PATTERNS
@@ -190,6 +191,18 @@ def test_a_reminder_comes_again_after_a_compaction(rule, tell):
     assert decision(tell("claude", "before-tool", {**call, "agent_id": "a1"}))[0] == "remind", "a context of its own"
     tell("claude", "session-start", claude("SessionStart", source="compact"))
     assert decision(tell("claude", "before-tool", call))[0] == "remind"
+
+
+def test_the_same_again_after_a_compaction_is_not_followed(rule, tell, rawkomem, repository):
+    rule("remind")
+    call = claude("PreToolUse", **COMMAND)
+    tell("claude", "before-tool", call)
+    tell("claude", "session-start", claude("SessionStart", source="compact"))
+    execute(repository.layout, "UPDATE effects SET at = at - 60000")  # a minute later
+    assert decision(tell("claude", "before-tool", call))[0] == "remind"
+    (row,) = json.loads(rawkomem("stats", "--effect", "--json").stdout)
+    counts = row["effects"]
+    assert (counts["reminded"], counts["followed"], counts["done anyway"]) == (1, 0, 1)
 
 
 def test_the_narrowest_rules_come_first_and_two_at_a_time(memories, git, tell):

@@ -41,6 +41,7 @@ def test_a_correction(host, home, seat, model, project, rawkomem):
     rawkomem("add", "--title", "Tests run with vitest", "--when", "run the tests|vitest", "--body", VITEST)
     (project / "NOTES.md").write_text(NOTES)
     at = seat(host)
+    is_proved = host.name != "opencode"  # it keeps no transcript
     told = _asked(at, model, "run the tests", say("I ran the tests with vitest. All of them pass."))
     assert any(VITEST in body for body in told), "the memory that is wrong"
     _asked(at, model, NO_VITEST, say("Understood, jest it is."), again=True)
@@ -54,13 +55,18 @@ def test_a_correction(host, home, seat, model, project, rawkomem):
     assert PRINTED in told[1], "what the file says"
     for (what, (_, why)), body, before in zip(REFUSED.items(), told[2:], told[1:], strict=False):
         assert body.count(why) == before.count(why) + 1, what
-    assert told[-1].count("a person said so. It contradicts") == 1, told[-1][-800:]
+    proof = "a person said so" if is_proved else "as yours, because no transcript of the host shows the quote"
+    assert told[-1].count(f"{proof}. It contradicts") == 1, told[-1][-800:]
 
     told = _asked(at, model, f"run the tests\n{LINT}", say("I ran the tests with jest."))
     assert 0 < told[0].index(JEST) < told[0].index(VITEST), "the correction before what it corrects"
-    wait_for(lambda: len(quotes(project)) > 2)
-    assert quotes(project) == {"", NO_VITEST, f"run the tests {LINT}"}
-    assert drafts(project) == []
+    if is_proved:
+        wait_for(lambda: len(quotes(project)) > 2)
+    else:
+        wait_for(lambda: drafts(project))
+    asked = {f"run the tests {LINT}"}
+    assert quotes(project) == {"", NO_VITEST, *(asked if is_proved else ())}
+    assert [draft.said for draft in drafts(project)] == ([] if is_proved else [LINT])
 
 
 @pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)

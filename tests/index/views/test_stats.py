@@ -66,6 +66,6 @@ def test_the_command(rawkomem, filled):
     assert told["most_used"][0]["id"] == "auth" and told["most_used"][0]["last_access"].endswith("Z")
     shown = json.loads(rawkomem("show", "auth", "--json").stdout)
     assert shown["accesses"] == 2 and shown["last_access"] == told["most_used"][0]["last_access"]
-    assert "2 times, last" in rawkomem("show", "auth").stdout and "times" not in rawkomem("show", "l").stdout
+    assert "2×, last" in rawkomem("show", "auth").stdout and "×, last" not in rawkomem("show", "l").stdout
     text = rawkomem("stats").stdout
     assert "memories    4, 2 of them never used; 3 uses in total" in text and "3 active, 1 archived" in text
