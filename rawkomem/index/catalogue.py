@@ -240,44 +240,27 @@ class Catalogue:
 
     def all(self) -> list[Row]:
         """Return all memories, newest first."""
-        return [
-            Row(*row)
-            for row in self.db.execute(
-                f"SELECT {ROW_LIST} FROM memories ORDER BY updated DESC, id"
-            )
-        ]
+        return self._rows()
 
     def count(self, vouched: bool) -> int:
         """Return the number of active memories; with `vouched`, only of those vouched for."""
-        (count,) = next(
-            self.db.execute(
-                f"SELECT count(*) FROM {STATES} WHERE {_is_in_use(vouched)}"
-            )
+        only = " AND vouched = 1" if vouched else ""
+        return int(
+            self._text(f"SELECT count(*) FROM {STATES} WHERE status = 'active'{only}")
         )
-        return int(count)
 
     def count_stored(self) -> int:
         """Return how many of the memories in the store are vouched for."""
-        (count,) = next(
-            self.db.execute(
-                "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''"
-            )
-        )
-        return int(count)
+        sql = "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''"
+        return int(self._text(sql))
 
     def has_unvouched(self) -> bool:
         """Tell whether there is a memory that nobody vouches for."""
-        return (
-            self.db.execute(
-                "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1"
-            ).fetchone()
-            is not None
-        )
+        return bool(self._text("SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1"))
 
     def with_proposals(self) -> list[Row]:
         """Return the memories with changes that wait for a review, most recently changed first."""
-        sql = f"SELECT {ROW_LIST} FROM memories WHERE waiting > 0 ORDER BY updated DESC, id"
-        return [Row(*row) for row in self.db.execute(sql)]
+        return self._rows("WHERE waiting > 0")
 
     def copied(self) -> list[str]:
         """Return the ids that several memories have, of which only one is in use."""
@@ -303,7 +286,7 @@ class Catalogue:
         sql = (
             f"SELECT 1 FROM entries WHERE path = ? AND id = ? AND number < {FIRST_HELD}"
         )
-        return self.db.execute(sql, (path, id)).fetchone() is not None
+        return bool(self._text(sql, path, id))
 
     def doc(self, id: str) -> str:
         """Return a whole memory as JSON; empty when unknown."""
@@ -315,13 +298,8 @@ class Catalogue:
 
     def holds(self, text: str) -> bool:
         """Tell whether any memory contains this text, ignoring case."""
-        return (
-            self.db.execute(
-                "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1",
-                (text,),
-            ).fetchone()
-            is not None
-        )
+        sql = "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1"
+        return bool(self._text(sql, text))
 
     def docs(self) -> list[str]:
         """Return every whole memory as JSON, ordered by id."""
@@ -402,6 +380,11 @@ class Catalogue:
         sql = f"SELECT id, {name} FROM memories WHERE id IN {marks(ids)}"
         return dict(self.db.execute(sql, ids))
 
+    def _rows(self, where: str = "") -> list[Row]:
+        """Return the memories that a condition selects, most recently changed first."""
+        sql = f"SELECT {ROW_LIST} FROM memories {where} ORDER BY updated DESC, id"
+        return [Row(*row) for row in self.db.execute(sql)]
+
     def _texts(self, sql: str, *values: str) -> list[str]:
         """Return the first column of all rows."""
         return [row[0] for row in self.db.execute(sql, values)]
@@ -438,10 +421,6 @@ def _title_words(text: str) -> list[str]:
         sign if sign.isalnum() or sign in "_-" else " " for sign in text.casefold()
     )
     return plain.split()
-
-
-def _is_in_use(vouched: bool) -> str:
-    return "status = 'active'" + (" AND vouched = 1" if vouched else "")
 
 
 LOOK_UP_AUTHORS = """
