@@ -87,6 +87,7 @@ INCLUDES = re.compile(r'\[include(?:if[^\n]*")?[ \t]*\]([^\[]*)', re.IGNORECASE)
 INCLUDED = re.compile(
     r"^[ \t]*path[ \t]*=[ \t]*\"?([^\"#;\n]+)", re.IGNORECASE | re.MULTILINE
 )
+EXCLUDES_FILE = re.compile(r"\bexcludesfile[ \t]*=[ \t]*\"?([^\"#;\n]+)", re.IGNORECASE)
 MAX_INCLUDES = 100  # settings files that are looked at
 
 
@@ -121,8 +122,17 @@ def refuse_odd_files(folders: Iterable[str]) -> None:
                 f"git's settings include {file}, which is not a file that can be read",
                 "remove its line 'path = …' below [include] from .git/config",
             ) from None
+        base = os.path.dirname(file)
+        for path in EXCLUDES_FILE.findall(text):
+            named = os.path.expanduser(path.strip())
+            for place in (os.path.dirname(base), base):
+                excludes = os.path.join(place, named)
+                if os.path.exists(excludes) and not os.path.isfile(excludes):
+                    raise GitFailed(
+                        f"git's settings name {excludes}, which is not a file that can be read",
+                        "remove 'excludesFile = …' from .git/config",
+                    )
         if len(files) < MAX_INCLUDES:
-            base = os.path.dirname(file)
             files += [
                 os.path.join(base, os.path.expanduser(path.strip()))
                 for section in INCLUDES.findall(text)

@@ -452,7 +452,13 @@ def test_settings_are_read_from_a_regular_file_only(project, memories, rawkomem,
 
 
 @pytest.mark.parametrize(
-    "section", ["[include]\n\tpath = {}", '[includeIf "gitdir:/"]\npath={}', "[include]\npath = middle"]
+    "section",
+    [
+        "[include]\n\tpath = {}",
+        '[includeIf "gitdir:/"]\npath={}',
+        "[include]\npath = middle",
+        "[core]\nexcludesFile = .git/{}",
+    ],
 )
 def test_git_does_not_wait_for_a_pipe_that_its_settings_include(project, memories, rawkomem, git, section):
     (memories / "a.md").write_text(MEMORY)
