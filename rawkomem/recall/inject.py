@@ -10,9 +10,9 @@ from ..files.session_records import POINTER, checksum
 from ..index.stores.database import DatabaseError
 from ..model.entries import Memory, Task
 from ..model.values import TYPE_CHECKING, record, replace
-from ..state.trust import why_withdrawn
+from ..state.trust import imported_from, why_withdrawn
 from ..text.chunks import count_tokens, counted
-from ..text.conditions import LINK, PASTED, Fired
+from ..text.conditions import LINK, Fired
 from ..text.language import is_copy
 from ..text.safe import safe_item_id, safe_line, safe_name, safe_title
 from .candidates import (
@@ -43,6 +43,8 @@ from .signals import (
     MAX_POINTERS,
     MIN_BESIDE,
     MIN_POINTER,
+    MIN_RULE_BESIDE,
+    SHORT_RULE_CHARS,
     THIN_WORDS,
     Limits,
     Question,
@@ -89,10 +91,11 @@ def pack(
     current = sorted(wanted, key=lambda item: bool(item.signals.unverified))
     kept: list[Scored] = []
     for item in sorted(current, key=_packing_turn):
-        confidence, reason = item.signals.confidence, _why_left_out(item, kept, limits)
-        is_weak = confidence < limits.min_beside and not is_sure(item.signals)
+        confidence, least = item.signals.confidence, _least_beside(item, limits)
+        reason = _why_left_out(item, kept, limits)
+        is_weak = confidence < least and not is_sure(item.signals)
         if not reason and kept and is_weak and not stands_alone(item):
-            reason = Reason("not-confident", (confidence, limits.min_beside))
+            reason = Reason("not-confident", (confidence, least))
         (left if reason else kept).append(replace(item, out=reason))
     if by_density:
         kept.sort(
@@ -102,6 +105,17 @@ def pack(
     chosen, over, tokens = _fit_budget(kept, limits.budget, cost, shorter)
     chosen.sort(key=lambda item: places[item.memory.id])
     return Packed(tuple(chosen), tuple(left + over), tokens)
+
+
+def _least_beside(item: Scored, limits: Limits) -> float:
+    """Return the confidence that an item needs beside another one.
+
+    A vouched rule that an import moved in needs less. A short one needs no more than alone: its pointer costs as much.
+    """
+    if item.signals.unverified or not imported_from(item.memory):
+        return limits.min_beside
+    is_short = len(item.memory.body) <= SHORT_RULE_CHARS
+    return 0.0 if is_short else min(limits.min_beside, MIN_RULE_BESIDE)
 
 
 def _packing_turn(item: Scored) -> tuple[bool, bool, bool]:
@@ -273,18 +287,14 @@ def leave_out_received(gated: list[Scored], told: ReceivedKeys) -> list[Scored]:
         is_old = not item.out and received_key(item) in told
         marked.append(replace(item, out=Reason("told")) if is_old else item)
     before = [item for item in marked if item.out and item.out.code == "told"]
-    return [_mark_copy(item, before) for item in marked] if before else marked
+    return [_mark_copy(item, before) for item in marked]
 
 
 def _mark_copy(item: Scored, before: Sequence[Scored]) -> Scored:
     """Mark a copy of one of the items `before`. An unvouched copy does not stop a vouched item."""
     for other in before if item.memory.body and not item.out else ():
         counts = item.signals.unverified or not other.signals.unverified
-        if (
-            counts
-            and other.memory.body
-            and is_copy(item.memory.body, other.memory.body)
-        ):
+        if counts and _alike(item, other):
             return replace(item, out=Reason("twin", (other.memory.id,)))
     return item
 
@@ -328,12 +338,8 @@ def point_to(
 
 
 def _pointer_turn(item: Scored) -> tuple[bool, bool, float]:
-    fired = item.signals.fired if is_pattern(item.signals) else None
-    return (
-        fired is None,
-        fired is not None and fired.how == PASTED,
-        -item.signals.confidence,
-    )
+    signals = item.signals
+    return not is_pattern(signals), not is_sure(signals), -signals.confidence
 
 
 def pointer_key(item: Scored) -> str:

@@ -231,7 +231,7 @@ def is_pattern(signals: Signals) -> bool:
 
 def is_sure(signals: Signals) -> bool:
     """Return whether a condition fired as a pattern, not by some words of a sentence."""
-    return has_fired(signals) and not (signals.fired and signals.fired.by_words)
+    return has_fired(signals) and is_pattern(signals)
 
 
 def stands_alone(item: Scored) -> bool:

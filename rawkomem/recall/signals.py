@@ -19,7 +19,7 @@ from ..text.language import language
 from ..text.prompts import read_prompt, sentences_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..embed.embedder import Embedder
     from ..git.citations import Cited
@@ -44,6 +44,8 @@ MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
 MIN_CONFIDENCE = 0.4  # probability of relevance that an injected memory needs
 # … beside another one, or in a long task
 MIN_BESIDE = 0.75
+MIN_RULE_BESIDE = 0.6  # … of a vouched rule that an import moved in
+SHORT_RULE_CHARS = 300  # of such a rule that needs no more beside another than alone
 MIN_POINTER = 0.2  # probability of relevance that a pointer needs
 MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
 MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
@@ -191,32 +193,32 @@ def _number_of(line: str) -> str:
 
 def without_paths(text: str) -> str:
     """Return a text without URLs and without paths of two or more slashes: their words are not the subject."""
-    if "/" not in text:
-        return text
-    lines = (line.split(" ") for line in text.split("\n"))
-    return "\n".join(
-        " ".join(word for word in line if word.count("/") < 2) for line in lines
-    )
+    return _without_words(text, _has_path)
 
 
 def _without_places(text: str) -> str:
     """Return a text without URLs and absolute paths: a pattern that is a word does not fire in them."""
+    return _without_words(text, _is_place)
+
+
+def _without_words(text: str, is_left_out: Callable[[str], bool]) -> str:
     lines = (line.split(" ") for line in text.split("\n"))
     return "\n".join(
-        " ".join(
-            word
-            for word in line
-            if word.count("/") < 2 or not (word.startswith(("/", "~")) or "://" in word)
-        )
-        for line in lines
+        " ".join(word for word in line if not is_left_out(word)) for line in lines
     )
+
+
+def _has_path(word: str) -> bool:
+    return word.count("/") > 1
+
+
+def _is_place(word: str) -> bool:
+    return _has_path(word) and (word.startswith(("/", "~")) or "://" in word)
 
 
 def query_words(text: str) -> tuple[str, ...]:
-    found = dict.fromkeys(language().content_terms(text)) or dict.fromkeys(
-        language().terms(text)
-    )
-    return tuple(found)[:MAX_QUERY_WORDS]
+    found = language().content_terms(text) or language().terms(text)
+    return tuple(dict.fromkeys(found))[:MAX_QUERY_WORDS]
 
 
 # Combine the results of word search and vector search into one score per memory.
@@ -318,9 +320,7 @@ def find_signals(
     With `by_first`, the results of all filters are normalized by those of the first, so that scores are comparable.
     """
     for question in questions:
-        for space in (
-            filter(None, (spaces.first, spaces.deep)) if question.sentences else ()
-        ):
+        for space in filter(None, (spaces.first, spaces.deep)):
             # all sentences in one call
             embedded_texts(spaces, space, question.sentences)
     texts = [question.text for question in questions if question.text.strip()]

@@ -13,8 +13,8 @@ from rawkomem.model.values import replace
 from rawkomem.recall.excerpt import MAX_SHOWN_CHARS, MAX_WHOLE_CHARS, excerpt
 from rawkomem.recall.inject import Packed, add_linked, leave_out_received, pack, received_key
 from rawkomem.recall.render import FORMS, Page, render
-from rawkomem.recall.scoring import Reason
-from rawkomem.recall.signals import Limits, question_of
+from rawkomem.recall.scoring import Reason, Scored
+from rawkomem.recall.signals import MIN_RULE_BESIDE, SHORT_RULE_CHARS, Limits, question_of
 from rawkomem.state.trust import Standing
 from rawkomem.text.chunks import count_tokens, cut_chunks
 from rawkomem.text.conditions import ALTERNATIVE, Fired
@@ -440,3 +440,54 @@ def test_a_copy_that_nobody_vouches_for_does_not_stop_a_memory_of_a_person(is_ne
     first, second = leave_out_received([old, new], {received_key(old)})
     assert first.out == Reason("told")
     assert second.out == (Reason("twin", ("old",)) if is_left_out else None)
+
+
+def rule(id: str, confidence: float, chars: int, imported: bool = True, why: str = "") -> Scored:
+    """Return an item about a subject of its own, as long as asked."""
+    body = "".join(f"{id}{n} " for n in range(chars))[:chars]
+    extra = {"importedFrom": "instructions:CLAUDE.md#Rules"} if imported else {}
+    found = item(memory(id, body=body, extra=extra))
+    return replace(
+        found,
+        signals=replace(found.signals, confidence=confidence, unverified=Standing(why=why) if why else None),
+    )
+
+
+def test_beside_another_memory_a_moved_in_rule_needs_less_confidence_and_a_short_one_no_more_than_alone():
+    first, limits = rule("first", 0.9, 900), Limits(max_injected=2)
+
+    def goes_in(second: Scored) -> bool:
+        return len(pack([first, second], limits, lambda scored: 10).items) == 2
+
+    assert goes_in(rule("short", 0.45, SHORT_RULE_CHARS))
+    assert not goes_in(rule("longer", 0.45, SHORT_RULE_CHARS + 1))
+    assert goes_in(rule("longer", MIN_RULE_BESIDE, SHORT_RULE_CHARS + 1))
+    assert not goes_in(rule("noted", 0.7, 100, imported=False))
+    assert not goes_in(rule("strange", 0.7, 100, why="nobody vouches for it"))
+
+
+CHECKS = """# Project
+
+## Changelog entries
+
+Write a line in CHANGELOG.md for each change that users see.
+
+## Changelog format
+
+Group the lines of a release below Added, Changed and Fixed.
+
+## Docker images
+
+Pin the digest of each base image.
+"""
+
+
+def test_two_short_rules_of_one_page_arrive_in_full(project, rawkomem, git):
+    (project / "CLAUDE.md").write_text(CHECKS)
+    rawkomem("import", "CLAUDE.md", "--yes")
+    rawkomem("review", "--all-from", "instructions", "--activate", "--yes")
+    git("add", "-A")
+    git("commit", "-qm", "Rules")
+    shown = rawkomem("inject", "add a changelog line for the release").stdout
+    assert "Write a line in CHANGELOG.md" in shown and "below Added, Changed and Fixed" in shown
+    assert "digest" not in shown
