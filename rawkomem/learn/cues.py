@@ -19,6 +19,8 @@ QUESTION, DOUBT, NOTE = "question", "doubt", "note"
 MAX_READ_SENTENCES = (
     10_000  # whose cues are remembered: hooks read a session again and again
 )
+# a sentence that would be shorter without its lead-ins keeps them: "no, jest"
+MIN_PLAIN_CHARS = 8
 MIN_KNOWN_SHARE = 0.15  # of the words of a sentence that its language must know
 
 
@@ -51,7 +53,8 @@ def any_of(*patterns: str) -> re.Pattern[str]:
 def languages() -> dict[str, dict[str, Any]]:
     """Return the code of each language with cues, and its tables.
 
-    words: frequent words, by which a sentence is recognized; letters: the script, if it is not Latin; cue: the cues.
+    words: frequent words, by which a sentence is recognized; letters: the script, if it is not Latin; polite: words that
+    a memory leaves out; guards: how a rule names a command or a file; cue: the cues.
     """
     folder = os.path.join(os.path.dirname(__file__), "languages")
     known = {}
@@ -90,6 +93,21 @@ def cues_in(sentence: str) -> tuple[Cue, ...]:
     """Return the cues in a sentence; none if it is in a language without cues."""
     known = _cues_of(language_of(sentence))
     return tuple(cue for cue in known if cue.pattern.search(sentence))
+
+
+@cache
+def _politeness(code: str) -> re.Pattern[str] | None:
+    words = languages().get(code, {}).get("polite")
+    return words and caseless(
+        rf"(?:(?<=\S),? )?(?:{words})(?=[.;:!?]|$)|(?:{words}),? ?"
+    )
+
+
+def without_politeness(sentence: str) -> str:
+    """Return a sentence without "please" and without lead-ins such as "no," and "from now on,"."""
+    polite = _politeness(language_of(sentence))
+    bare: str = LEAD_INS.sub("", polite.sub("", sentence) if polite else sentence)
+    return bare if len(bare) > MIN_PLAIN_CHARS else sentence
 
 
 AGREES = caseless(
@@ -213,10 +231,14 @@ REPLIES = caseless(
     r"|based on (?:this|that)|that'?s what)\b"
 )
 # Lead-ins of a sentence, which are left out of a title.
-MARKERS = caseless(
-    r"^(?:(?:actually|please|and|but|so|also|then|from now on|going forward|as agreed|recall that|hey|ah|oh|hmm|nah|wait)[,:.!\s]+"
+LEAD_IN = (
+    r"(?:actually|please|and|but|so|also|then|from now on|going forward|as agreed|recall that|hey|ah|oh|hmm|nah|wait)[,:.!\s]+"
     r"|(?:ok(?:ay)?|agreed|decision|decided|yes|yep|yup|yeah|good|great|nice|perfect|right)(?:[,:;.!]+| [–—-])\s*"
     r"|(?:no|nope|wrong|well|nein|nee|non|não)(?:[,;.!]+| [–—-])\s*"
+)
+LEAD_INS = caseless(rf"^(?:{LEAD_IN})+")
+MARKERS = caseless(
+    rf"^(?:{LEAD_IN}"
     r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
     r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))(?:[:,]? that\b|[:,]| to\b)\s*)+"
 )
@@ -224,6 +246,13 @@ MARKERS = caseless(
 CHOOSING = caseless(
     r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's (?!not)"
     r"|^i (?:meant|think|guess|feel like|feel that)(?: that)? (?=we|you|it|the|this|there)"
+)
+# The words of a question that an answer takes the place of: "Who may …?", "Which runner do you …?"
+ASKS_WHO = caseless(
+    r"(?:(?:and|so) )?who (?=(?:may|can|must|should|is|has|gets|will)\b)"
+)
+ASKS_WHICH = caseless(
+    r"(?:(?:and|so) )?(?:which|what) (?!of\b)((?:(?!(?:do|does|did|is|are|should|shall|would|will|can|could|to)\b)[\w-]+ ?){1,3})\b"
 )
 # a title ends before these
 REASONS = re.compile(r" because | since | so that |, so |, which |; | [-–—] ")
@@ -248,35 +277,13 @@ COMMANDS = caseless(
 )
 FILES = caseless(r"(?<![\w.-])[\w-]{2,30}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])")
 
-# Words after which a rule names what an agent must not do, or not before something else: "never run bare", "do not".
-# "You did not run pytest" and "do not commit without running pytest" ask for the command.
-FORBIDS = caseless(
-    r"(?:(?<!you )\bnever|\bavoid|\bbefore|\bstop|\binstead of|\brather than|\bno(?= `)|(?:\b(?:do|must|should)|,|\band|\() ?not"
-    r"|(?<!why )(?<!\bi )(?<!you )\b(?:do|must|should)n['’]?t)"
-    r"(?: (?:you|ever|to|just|directly|manually|with|via|by|an?|the|any|our|tests|bare|plain|raw))*"
-    r"(?: (?:(run|running|execute|executing)|use|using|call|calling))?(?: (?:an?|the|any|tests|with|bare|plain|raw))* "
-)
 PROGRAMS = (
     r"(?:pytest|tox|jest|vitest|rspec|npm|npx|pnpm|yarn|bun|cargo|uv|poetry|pip|git|rm|docker|kubectl|terraform|gradle|mvn"
     r"|rake|tsc|eslint|prettier|ruff|mypy|alembic|psql|curl|ssh|go(?= (?:build|get|mod|run|test)\b)"
     r"|(?<=run )(?:make|just) (?!(?:sure|it|the|an?|this|that)\b)[\w-]+)\b(?![/-]|\.\w)"
 )
-# a name ends a clause, or one of these words comes after it: "npm packages" and "client/server code" name other things
-ENDS = (
-    r"(?=\W*$|\s?[,;:!?()–—]|\. | (?:again|and|any ?more|are|as|at|because|but|by|change|directly|ever|except|first|for|from|here|if|in"
-    r"|instead|it|manually|nor|on|or|since|so|there|this|to|unless|until|when|with|without|yourself)\b)"
-)
 COMMAND_SPAN = re.compile(r"`([\w./-]{2,40}(?: [^`()<>|]{1,60})?)`")
 STARTS_PROGRAM = caseless(PROGRAMS)
-BARE_COMMAND = caseless(
-    rf"({PROGRAMS}(?: (?:add|apply|build|checkout|ci|clean|commit|compose|delete|deploy|destroy|exec|fmt|get|install|merge"
-    r"|migrate|prune|publish|pull|push|rebase|reset|restore|revert|run|start|stash|test|up|down|update)\b)?"
-    rf"(?: --?[\w-]{{1,30}})*){ENDS}"
-)
-CHANGES = caseless(
-    r"(?:(?:create |add )?or )?(?:edit|chang|modify|touch|writ|overwrit|delet|remov|renam|mov|updat|regenerat|rewrit)"
-    r"(?:e|ing)?(?: (?:to|in|an?|the|any|our|all|files?|anything|under|inside))* "
-)
 # "If you change Rust dependencies (`Cargo.toml` or `Cargo.lock`), run …": what comes until the comma is changed
 WHEN_CHANGED = caseless(
     r"\b(?:if|when|whenever|after|before|while) (?:you(?:['’]re| are| have)? )?(?:ever )?"
@@ -284,12 +291,41 @@ WHEN_CHANGED = caseless(
     r"((?:\([^()]{0,200}\)|[^,;:()]){1,200})"
 )
 TOGETHER = caseless(r"\b(?:together|in (?:sync|step))\b")
-# a path with a slash, or a name with a usual extension; and the words between two of them
-CHANGED_FILE = re.compile(
-    r"`?(?<![\w.@/:-])([\w@*.-]{1,60}/[\w@.*/-]{0,140}|[\w@*-]{1,60}\.(?:mdx?|txt|json|ya?ml|toml|lock|ini|cfg|conf|sql|py"
-    rf"|[jt]sx?|s?css|html|go|rs|rb|java|kt|swift|[ch]|cpp|cs|php|sh|xml|csv|tf|proto|graphql))(?<!\.)`?{ENDS}"
-)
-AND_FILE = caseless(r",? (?:and|or|nor) |, ")
+AND_FILE = caseless(r",? (?:and|or|nor|und|oder|noch|y|ni) |, ")
+
+
+@record
+class GuardWords:
+    """Patterns of one language: the words before a command or a file that a rule forbids, and the command or the file."""
+
+    forbids: re.Pattern[str]
+    changes: re.Pattern[str]
+    command: re.Pattern[str]
+    file: re.Pattern[str]
+
+
+@cache
+def guard_words(sentence_language: str) -> GuardWords | None:
+    """Return the patterns of a language whose file has a table of guards; None for other languages."""
+    table = languages().get(sentence_language, {}).get("guards")
+    if not table:
+        return None
+    # a name ends a clause, or one of these words comes after it: "npm packages" and "client/server code" name other things
+    ends = rf"(?=\W*$|\s?[,;:!?()–—]|\. | (?:{table['ends']})\b)"
+    command = caseless(
+        rf"({PROGRAMS}(?: (?:add|apply|build|checkout|ci|clean|commit|compose|delete|deploy|destroy|exec|fmt|get|install"
+        r"|merge|migrate|prune|publish|pull|push|rebase|reset|restore|revert|run|start|stash|test|up|down|update)\b)?"
+        rf"(?: --?[\w-]{{1,30}})*){ends}"
+    )
+    # a path with a slash, or a name with a usual extension
+    file = re.compile(
+        r"`?(?<![\w.@/:-])([\w@*.-]{1,60}/[\w@.*/-]{0,140}|[\w@*-]{1,60}\.(?:mdx?|txt|json|ya?ml|toml|lock|ini|cfg|conf"
+        rf"|sql|py|[jt]sx?|s?css|html|go|rs|rb|java|kt|swift|[ch]|cpp|cs|php|sh|xml|csv|tf|proto|graphql))(?<!\.)`?{ends}"
+    )
+    return GuardWords(
+        caseless(table["forbids"]), caseless(table["changes"]), command, file
+    )
+
 
 # The work that a rule is about: "Run the tests" in "Run the tests with pnpm, never with npm".
 WORK = caseless(

@@ -208,8 +208,10 @@ MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
-# at most, of a single weak cue ("I need a button"), however much is said around it, and of all but a rule or a
-# clear decision in the first words of a session: they describe a task
+# of one cue that a draft needs: several hints ("it should be blue", "you need to") say together no more than one
+MIN_CLEAR_WEIGHT = 1.0
+# at most, of a draft without such a cue or with a doubt, and of all but a rule or a clear decision in the first words
+# of a session: they describe a task
 MAX_WEAK_SCORE = 0.6
 # for each other sentence of the statement that contains cues
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
@@ -226,7 +228,7 @@ MIN_TITLE_WORDS = 4
 # specific words of a statement that needs the words before it to be understood
 VAGUE_WORDS = 3
 # of a draft: of a longer statement, only the sentences with cues are kept
-MAX_TEXT_WORDS = 60
+MAX_TEXT_WORDS = 40
 # is left out of titles
 UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")
 BLOCKS = re.compile(
@@ -275,7 +277,9 @@ def choose_drafts(turns: Sequence[Turn], run: RunFacts) -> list[Draft]:
         same = next((one for one in distinct if means_same(one, draft)), None)
         if same:
             distinct.remove(same)
-            draft = said_again(max(draft, same, key=lambda one: len(one.said)))
+            draft = max(draft, same, key=lambda one: len(one.said))
+            # to say a wish twice makes it no rule
+            draft = said_again(draft) if draft.score >= MIN_ASKED_SCORE else draft
         distinct.append(draft)
     ranked = sorted(distinct, key=lambda draft: (-draft.score, draft.at))
     sure = [draft for draft in ranked if draft.score >= MIN_ASKED_SCORE][:MAX_ASKED]
@@ -386,12 +390,22 @@ def _orders(kind: str, told: Sequence[str]) -> bool:
 def _answered(found: Statement, question: str, answer: str) -> Statement:
     """Return a statement with an answer beside its question, both as they were said.
 
-    The title is the answer; a short one comes after as much of its question as there is room for.
+    The title is the answer; of a short one, with the words of the question that it needs.
     """
     title = draft_title(answer)
     if len(title.split()) < MIN_TITLE_WORDS:
-        title = f"{one_line(question, MAX_TITLE_CHARS - len(title) - 1)} {answer}"
+        title = _title_of_answer(one_line(question, MAX_TITLE_CHARS), title)
     return replace(found, text=f"“{question}” — “{answer}”", title=title)
+
+
+def _title_of_answer(question: str, answer: str) -> str:
+    """Return a few words of an answer as a statement: "Only admins may delete a project", "Runner: vitest"."""
+    about = question.rstrip("?").strip()
+    if who := cues.ASKS_WHO.match(about):
+        return one_line(f"{answer} {about[who.end() :]}", MAX_TITLE_CHARS)
+    if topic := cues.ASKS_WHICH.match(about):
+        return f"{topic[1][:1].upper()}{topic[1][1:].strip()}: {answer}"
+    return f"{answer} ({one_line(about, MAX_TITLE_CHARS - len(answer) - 3)})"
 
 
 def _last_question(before: str) -> str:
@@ -477,7 +491,7 @@ def _concise(told: Sequence[str]) -> str:
         wanted = [one for one in told if one == key or is_wanted(one)]
         if notes or sum(len(one.split()) for one in wanted) <= MAX_TEXT_WORDS:
             break
-    return _joined(wanted)
+    return _joined([*map(cues.without_politeness, wanted)])
 
 
 def _joined(told: Sequence[str]) -> str:
@@ -558,7 +572,8 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
         parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
     score = sum(weight for _, weight in parts) if kind else 0.0
-    if 0 < sum(kinds.values()) < MIN_ASKED_SCORE:
+    is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits)
+    if kind != AGREED and (not is_clear or any(cue.kind == cues.DOUBT for cue in hits)):
         score = min(score, MAX_WEAK_SCORE)
     return Statement(score, RULE if kind == cues.NOTE else kind or DECISION, why)
 
@@ -578,7 +593,7 @@ def draft_title(text: str) -> str:
 
 def _title_rank(words: str) -> tuple[bool, float]:
     """Return the rank of words as a title: "make a note of it" says less than what is to be noted."""
-    return not _has_cue(words, cues.NOTE), _strength(words)
+    return not _only_notes(words), _strength(words)
 
 
 def _bare(clause: str) -> str:

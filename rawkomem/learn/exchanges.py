@@ -219,7 +219,8 @@ def answer_to_agent(said: str) -> str:
         return OBJECTS
     if cues.QUALIFIES.search(cues.SENTENCE_END.split(first, maxsplit=1)[0]):
         return ""  # "ok no, leave it"
-    nods = cues.NODS.search(first) and len(first.split()) <= MAX_NOD_WORDS
+    short = len(first.split()) <= MAX_NOD_WORDS and not cues.QUALIFIES.search(first)
+    nods = short and cues.NODS.search(first)
     return AGREES if nods or cues.AGREES.search(first) else ""
 
 

@@ -151,32 +151,38 @@ def propose_acts(rule: str) -> tuple[str, ...]:
     """
     found: list[str] = []
     for sentence in sentences(REDACTED_TAG.sub("", rule)):
+        words = cues.guard_words(cues.language_of(sentence) or "en")
+        if not words:
+            continue
         files: list[str] = []
-        for lead in cues.FORBIDS.finditer(sentence):
-            found += [f"{COMMANDS_KEY}={one}" for one in _command_at(sentence, lead)]
-            files += _changed_at(sentence, lead.end())
+        for lead in words.forbids.finditer(sentence):
+            commands = _command_at(sentence, lead, words)
+            found += [f"{COMMANDS_KEY}={one}" for one in commands]
+            files += _changed_at(sentence, lead.end(), words)
         for changed in cues.WHEN_CHANGED.finditer(sentence):
-            files += cues.CHANGED_FILE.findall(changed[1])
+            files += words.file.findall(changed[1])
         if cues.TOGETHER.search(sentence):
-            files += cues.CHANGED_FILE.findall(sentence)
+            files += words.file.findall(sentence)
         found += [f"{PATHS_KEY}={_glob(one)}" for one in files]
     return tuple(dict.fromkeys(found))
 
 
-def _command_at(sentence: str, lead: re.Match[str]) -> Iterator[str]:
+def _command_at(
+    sentence: str, lead: re.Match[str], words: cues.GuardWords
+) -> Iterator[str]:
     """Yield the command that a sentence names after some words. Only after "run", any program in backquotes counts."""
     span = cues.COMMAND_SPAN.match(sentence, lead.end())
     if span and not (lead[1] or cues.STARTS_PROGRAM.match(span[1])):
         return
-    if named := span or cues.BARE_COMMAND.match(sentence, lead.end()):
+    if named := span or words.command.match(sentence, lead.end()):
         command = named[1].strip()
         yield command if " " in command else f"{command}*"
 
 
-def _changed_at(sentence: str, at: int) -> Iterator[str]:
+def _changed_at(sentence: str, at: int, words: cues.GuardWords) -> Iterator[str]:
     """Yield the files that a sentence names one after another behind a verb of change."""
-    step = cues.CHANGES.match(sentence, at)
-    while step and (file := cues.CHANGED_FILE.match(sentence, step.end())):
+    step = words.changes.match(sentence, at)
+    while step and (file := words.file.match(sentence, step.end())):
         yield file[1]
         step = cues.AND_FILE.match(sentence, file.end())
 

@@ -27,7 +27,6 @@ HOST_WORDS = ("host-boilerplate", "slash-template", "compaction", "sub-agent", "
     ("said", "kind"),
     [
         ("no, never use vitest here, use jest", CORRECTION),
-        ("shouldn't we use git rm?", CORRECTION),
         ("stop doing that", CORRECTION),
         ("I hate comments that repeat the code", CORRECTION),
         ("that's the wrong branch, we release from main", CORRECTION),
@@ -51,7 +50,7 @@ def test_a_rule_or_a_correction_is_a_draft(said, kind):
 @pytest.mark.parametrize(
     "said",
     [
-        "can you run the tests?", "why did you delete the test?", "yes", "thanks!", "I agree with the edits you're proposing",
+        "can you run the tests?", "shouldn't we use git rm?", "why did you delete the test?", "yes", "thanks!", "I agree with the edits you're proposing",
         "we should inline it now", "Let's keep it.", "I can no longer reach the server, it always answers 502", "fix the bug in login.py please", "No.", "Remember to push",
         "don't commit yet", "check the diff", "What does this function do?", "I don't know what that means", "204",
         "continue", "ok now the next file", "Let's go with option 3", "Sounds good, let's keep moving",
@@ -191,13 +190,39 @@ def test_the_whole_sets_of_sessions(name, gold, precision, recall, more):
     [
         "you're editing in the main workspace, use the worktree",
         "you updated the README, not the changelog",
-        "you didn't run the linter before the commit",
         "what are you doing in the vendor folder? it belongs to upstream",
     ],
 )
 def test_a_deed_that_the_person_names_is_a_correction(said):
     (draft,) = answer(said)
     assert draft.kind == CORRECTION and "names what you did" in draft.why
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["you did not remove the icons", "the text after the box should be “No”, instead of “Off”", "you need to read this page first",
+     "that is not correct", "possibly we need to always pass the layers in"],
+)  # fmt: skip
+def test_hints_and_doubts_are_less_sure(said):
+    """Nobody is asked about them, however many come together; most describe the task."""
+    assert answer(said) == []
+
+
+def test_a_wish_that_is_said_twice_is_still_less_sure():
+    said = "the text after the box should be “No”"
+    drafts = choose_drafts(talk("start", "Done.", said, "Changed it.", f"{said} on all pages"), RunFacts())
+    assert all(one.more for one in drafts)
+
+
+def test_a_text_leaves_out_politeness_and_lead_ins_and_the_quote_keeps_them():
+    (draft,) = answer("No, please don't write docstrings in specs, thanks!")
+    assert draft.text == "don't write docstrings in specs!" and draft.title == "Don't write docstrings in specs"
+    assert draft.said == "No, please don't write docstrings in specs, thanks!"
+
+
+def test_an_answer_that_praises_and_then_limits_agrees_to_nothing():
+    before = "The helper should reset the buffer, because that removes the race. Shall I do that?"
+    assert answer("Nice! Everything works, except for one test:", before) == []
 
 
 @pytest.mark.parametrize(
@@ -231,7 +256,7 @@ def test_a_title_is_a_whole_clause_and_every_draft_has_a_condition():
 
 def test_the_text_of_a_draft_holds_the_persons_words_and_the_draft_what_they_answer():
     (draft,) = answer("no, just tell me the message", "I will stage the files and create the commit.")
-    assert draft.text == "no, just tell me the message" and "stage the files" in draft.before
+    assert draft.text == "just tell me the message" and "stage the files" in draft.before
 
 
 def test_of_a_long_turn_only_the_sentences_that_matter_are_kept():
@@ -472,7 +497,7 @@ def test_numbered_answers_stand_beside_their_questions(said):
         "“Roles: Should viewers see the report?” — “yes”",
         "“Who may delete a project?” — “only admins”",
     ]
-    assert drafts[1].title == "Who may delete a project? only admins" and drafts[1].said[3:] == "only admins"
+    assert drafts[1].title == "Only admins may delete a project" and drafts[1].said[3:] == "only admins"
     assert answer(said, QUESTIONS) == [], "most answers are about one case, so nobody is asked about them"
 
 
@@ -480,11 +505,13 @@ def test_the_title_of_an_answer_is_the_answer():
     """The title was the strongest clause of question and answer, mostly of the question."""
     asked = "1. Should there always be a confirmation before an order is converted, or only if it was paid?\n2. Which colors?"
     (first, second) = every_answer("1. avoid changing paid orders\n2. only blue", asked)
-    assert first.title == "Avoid changing paid orders" and second.title == "Which colors? only blue"
+    assert first.title == "Avoid changing paid orders" and second.title == "Colors: Only blue"
     long = f"1. Which of these should the modal show: {', '.join(['the current total of the order'] * 5)}?"
     (draft,) = every_answer("1. the breakdown", long)
     assert (
-        draft.title.startswith("Which of these") and draft.title.endswith("… the breakdown") and len(draft.title) <= 110
+        draft.title.startswith("The breakdown (Which of these")
+        and draft.title.endswith("…)")
+        and len(draft.title) <= 110
     )
 
 
@@ -500,7 +527,7 @@ def test_a_word_that_points_back_shows_what_it_points_to():
         "don't touch this file [prod.yml]"
     ]
     assert texts("please, write it somewhere", "I see.", "invoices go out on the 5th of each month")[0].startswith(
-        "“invoices go out on the 5th of each month” — “please, write it somewhere”"
+        "“invoices go out on the 5th of each month” — “write it somewhere”"
     )
 
 

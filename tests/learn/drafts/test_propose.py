@@ -163,6 +163,13 @@ def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
         ),
         ("After editing package.json, run the installer.", "paths=package.json"),
         ("CLAUDE.md, AGENTS.md and GEMINI.md are kept in step", "paths=CLAUDE.md paths=AGENTS.md paths=GEMINI.md"),
+        ("Nein, führe nie direkt pytest aus, nimm make suite", "commands=pytest*"),
+        ("Bitte niemals `npm install` ausführen", "commands=npm install"),
+        ("Wir verwenden hier pnpm und nicht npm.", "commands=npm*"),
+        ("Ändere nie db/seeds oder config/prod.yml, das macht die Pipeline", "paths=db/seeds/** paths=config/prod.yml"),
+        ("Nunca ejecutes pytest directamente, usa make suite", "commands=pytest*"),
+        ("Usa pnpm en vez de npm en este proyecto", "commands=npm*"),
+        ("No edites config/prod.yml sin preguntar", "paths=config/prod.yml"),
     ],
 )
 def test_a_rule_that_names_a_command_or_a_file_proposes_a_guard(rule, acts):
@@ -178,7 +185,7 @@ def test_a_rule_that_names_a_command_or_a_file_proposes_a_guard(rule, acts):
         "specs are excluded from mypy", "write the commit message, do not commit", "a rename is a commit of its own",
         "each change of analytics is written into docs/POSTHOG.md", "if you change an endpoint, describe it in docs/api.md", "never push to main", "never make changes without asking",
         "you did not run pytest", "why don't you run pytest?", "do not commit without running pytest",
-        "don't use npm packages for this", "do not change the client/server code", "use make suite for the tests",
+        "das ist nie der Fall und/oder falsch", "no hay cambios en git", "don't use npm packages for this", "do not change the client/server code", "use make suite for the tests",
     ],
 )  # fmt: skip
 def test_a_rule_of_style_or_a_complaint_proposes_no_guard(rule):
