@@ -96,7 +96,8 @@ def _measure_session(session: Record) -> Counter[str]:
     lines = "".join(json.dumps(one) + "\n" for one in session["records"])
     heard = read_session(io.BytesIO(lines.encode()), RunFacts())
     people = [number for number, turn in enumerate(heard.turns) if turn.role == "user"]
-    requests, since = 0, MIN_REQUEST_TURNS
+    requests = 0
+    since = MIN_REQUEST_TURNS
     stored: list[str] = []
     with tempfile.TemporaryDirectory() as folder, Repository.init(folder) as repository:
         for end in (*people[1:], len(heard.turns)):

@@ -62,7 +62,8 @@ def summary_of(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
         values = [row[name] for row in rows]
         mean = fmean(values)
         margin = DEVIATIONS * pstdev(values) / sqrt(len(values))
-        low, high = max(0.0, mean - margin), min(1.0, mean + margin)
+        low = max(0.0, mean - margin)
+        high = min(1.0, mean + margin)
         result[name] = {
             "mean": round(mean, 4),
             "low": round(low, 4),
@@ -181,10 +182,8 @@ def measure_recall(
     pasts = recorded_pasts(sessions)
     for part in read_sets(file):
         with tempfile.TemporaryDirectory(prefix="rawkomem-recall-") as project:
-            names, questions = (
-                write_repository(project, part["memories"]),
-                part["queries"],
-            )
+            names = write_repository(project, part["memories"])
+            questions = part["queries"]
             say(
                 f"{os.path.basename(file)}: {len(names)} memories, {len(questions)} questions"
             )
@@ -277,7 +276,8 @@ def _entry_of_memory(id: str, memory: Record) -> Entry:
     text = str(memory.get("text") or "")
     when = memory.get("when") or ()
     conditions = tuple([when] if isinstance(when, str) else when)
-    by, body = str(memory.get("speaker") or ""), text.replace("\n---", "\n ---")
+    by = str(memory.get("speaker") or "")
+    body = text.replace("\n---", "\n ---")
     return Entry(
         id=id, title=_title_of_memory(memory, text), when=conditions, by=by, body=body
     )
@@ -302,7 +302,8 @@ def _ids(question: Record, key: str) -> set[str]:
 def _ask_question(
     repository: Repository, question: Record, names: dict[str, str], profile: str
 ) -> Record:
-    task, relevant = Task(str(question["q"])), _ids(question, "relevant")
+    task = Task(str(question["q"]))
+    relevant = _ids(question, "relevant")
     injection = repository.inject(task, profile=profile, limit=10, budget=10**9)
     every = (*injection.items, *injection.left_out)
     ranked = sorted(every, key=lambda item: (-item.score, item.memory.id))[:10]
@@ -322,7 +323,8 @@ def _ask_hook(
     pasts: Sequence[Past],
 ) -> Record:
     """Return what the prompt hook answers to a question in a session of its own."""
-    text, source = str(question["q"]), str(question.get("source", ""))
+    text = str(question["q"])
+    source = str(question.get("source", ""))
     before = _turns_of_question(question) or turns_before(pasts, source, text)
     injection = rehearsed(
         repository, text, before, Told(), HOSTS[REPLAYED_HOST].max_context_bytes

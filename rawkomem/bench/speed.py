@@ -38,7 +38,8 @@ from ..repository.machine import store_size
 from .warm import TIMED_CALLS, WARM_UP_CALLS, call_times
 
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
-GUARDS, GUARDED = 50, "deploy"  # memories that apply to acts; start of their patterns
+GUARDS = 50  # memories that apply to acts
+GUARDED = "deploy"  # start of their patterns
 PROMPT_PAUSE_S = 0.3  # a hook leaves work in the background, which ends before a person's next prompt
 SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 TRANSCRIPT_BYTES = 1_000_000  # of the session whose prompt the hook answers
@@ -102,7 +103,8 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     hook = [command("hook", "claude", "prompt")]
     add("prompt hook", _median(hook, project, _prompts(project), PROMPT_PAUSE_S))
     act = [command("hook", "claude", "before-tool")]
-    quiet, reminded = _acts(project, "git status"), _acts(project, f"{GUARDED}0 --prod")
+    quiet = _acts(project, "git status")
+    reminded = _acts(project, f"{GUARDED}0 --prod")
     _time(act[0], project, quiet[0])  # makes the table
     add("before-tool hook, nothing to say", _median(act, project, quiet))
     add("before-tool hook, a reminder", _median(act, project, reminded))
@@ -334,13 +336,15 @@ def _measure_store(
         index = repository.core.index
         # opened first: loading packages is not part of indexing
         outside = index.outside()
-        began, before = time.monotonic(), _cpu_s()
+        began = time.monotonic()
+        before = _cpu_s()
         index.sync(
             lambda done, total: (
                 None if done % SHOWN_FILES else say(f"{name}: {done} of {total} files")
             )
         )
-        fill_s, fill_cpu_s = time.monotonic() - began, _cpu_s() - before
+        fill_s = time.monotonic() - began
+        fill_cpu_s = _cpu_s() - before
         say(f"{name}: filled in {fill_s:.1f} s, {fill_cpu_s:.1f} s of CPU time")
         before = _cpu_s()
         p50_ms, p95_ms = call_times(repository.search, queries())
@@ -379,8 +383,11 @@ def _cpu_s() -> float:
 
 VOCABULARY_WORDS = 8_000  # distinct words; a team's notes have about as many
 # as long as memories of real projects
-MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 1_000, 4_000
-SUBJECTS, SUBJECT_WORDS = 200, 30  # subjects of memories, and words of each subject
+MIN_MEMORY_BYTES = 1_000
+MAX_MEMORY_BYTES = 4_000
+# subjects of memories, and words of each subject
+SUBJECTS = 200
+SUBJECT_WORDS = 30
 OWN_WORDS = 15  # words of a memory that its subject does not have
 SHARE_OF_OWN = 0.6  # of the content words; the others are any words, by Zipf's law
 SENTENCES = (

@@ -95,7 +95,8 @@ class WeightsFile(SortedNames):
 
 def layer_products(shape: Shape) -> dict[str, tuple[int, int]]:
     """Return the matrix products of a layer: name → (inputs, outputs)."""
-    d, w = shape.dims, shape.width
+    d = shape.dims
+    w = shape.width
     return {"mix": (d, 3 * d), "join": (d, d), "widen": (d, w), "narrow": (w, d)}
 
 
@@ -155,7 +156,9 @@ def read_shape(path: str, start: mmap.mmap) -> Shape:
 
 MINILM_NAME = "minilm-l6-v1"
 # BERT expects a text between the first two
-START_PIECE, END_PIECE, UNKNOWN_PIECE = "[CLS]", "[SEP]", "[UNK]"
+START_PIECE = "[CLS]"
+END_PIECE = "[SEP]"
+UNKNOWN_PIECE = "[UNK]"
 MINILM_FILE = os.path.join(os.path.dirname(__file__), "minilm-l6-int8.bin")
 # tokens in one pass: larger batches are no faster, smaller ones waste CPU time
 BATCH_TOKENS = 768
@@ -169,7 +172,8 @@ class MiniLmEmbedder:
     def __init__(self, path: str = MINILM_FILE):
         self._file = WeightsFile(path)
         self.dims = self._file.shape.dims
-        find, longest = self._file.find, self._file.shape.longest
+        find = self._file.find
+        longest = self._file.shape.longest
         self._start, self._end = find(START_PIECE), find(END_PIECE)
         self._unknown = find(UNKNOWN_PIECE)
         self._cutter = WordPiece(find, longest, (self._unknown,))

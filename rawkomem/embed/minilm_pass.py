@@ -47,7 +47,8 @@ class Norm:
     """Layer norm, in place."""
 
     def __init__(self, arrays: Arrays, name: str):
-        self._gain, self._shift = arrays[f"{name}.gain"], arrays[f"{name}.shift"]
+        self._gain = arrays[f"{name}.gain"]
+        self._shift = arrays[f"{name}.shift"]
         self._mean = np.full((len(self._gain), 1), 1 / len(self._gain), np.float32)
 
     def __call__(self, tokens: Floats) -> Floats:
@@ -63,7 +64,8 @@ class EncoderLayer:
     """Attention, then two products with GELU between them; each half is added to its input and normed."""
 
     def __init__(self, arrays: Arrays, number: int, heads: int, gelu: Floats):
-        self._heads, self._gelu = heads, gelu
+        self._heads = heads
+        self._gelu = gelu
         self.linears = [
             Linear(arrays, f"{number}.{name}")
             for name in ("mix", "join", "widen", "narrow")
@@ -71,13 +73,15 @@ class EncoderLayer:
         self._norms = [
             Norm(arrays, f"{number}.{name}") for name in ("joined", "narrowed")
         ]
-        mix, width = self.linears[0], len(self.linears[1].bias)
+        mix = self.linears[0]
+        width = len(self.linears[1].bias)
         for part in (mix.scale, mix.bias):  # scale the queries instead of every score
             part[:width] *= np.float32((width // heads) ** -0.5)
 
     def __call__(self, tokens: Floats, edges: Sequence[int]) -> Floats:
         mix, join, widen, narrow = self.linears
-        mixed, seen = mix(tokens), np.empty_like(tokens)
+        mixed = mix(tokens)
+        seen = np.empty_like(tokens)
         for start, end in pairwise(edges):
             attend(mixed[start:end], seen[start:end], self._heads)
         joined = join(seen)
@@ -102,11 +106,9 @@ class Encoder:
             ).reshape(place.dims)
             for name, place in file.places.items()
         }
-        self._words, self._scales, self._positions = (
-            arrays["word"],
-            arrays["word.scale"],
-            arrays["position"],
-        )
+        self._words = arrays["word"]
+        self._scales = arrays["word.scale"]
+        self._positions = arrays["position"]
         self._first = Norm(arrays, "first")
         gelu = gelu_table()
         self._layers = [

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 BUNDLED_PROVIDER = "static"
-MINILM, TRANSFORMERS = "minilm", "sentence-transformers"
+MINILM = "minilm"
+TRANSFORMERS = "sentence-transformers"
 # or any server with OpenAI's API
 ENDPOINTS = ("openai", "ollama", "lmstudio", "cohere")
 PROVIDERS = (MINILM, TRANSFORMERS, *ENDPOINTS)

@@ -57,7 +57,9 @@ class SortedNames:
     def __init__(self, data: mmap.mmap, count: int, offsets: int, names: int, end: int):
         self.map = data
         self.count = count
-        self._offsets, self._names, self._end = offsets, names, end
+        self._offsets = offsets
+        self._names = names
+        self._end = end
         self._index: dict[str, int] = {}
 
     def expect(self, texts: Sequence[str]) -> None:
@@ -388,7 +390,8 @@ class StaticEmbedder:
             total = factors[rows] @ table.take(rows, axis=0).astype(np.float64)
             # The length must be exact, so that the bytes are those of _sum: squares in two halves of 26 bits.
             whole = total.astype(np.int64)
-            high, low = whole >> 26, whole & (2**26 - 1)
+            high = whole >> 26
+            low = whole & (2**26 - 1)
             square = (int(high @ high) << 52) + (int(high @ low) << 27) + int(low @ low)
             packed.append((total / (square**0.5 or 1.0)).astype("<f4").tobytes())
         return packed
@@ -403,7 +406,9 @@ def pack_vector(vector: Sequence[float]) -> bytes:
 # Rates how rare a word is by the length of its bundled vector, which training made short for
 # frequent words.
 
-COMMONEST, RAREST = 23.2, 24.4  # logarithms of the lengths of "use" and of "analytics"
+# logarithms of the lengths of "use" and of "analytics"
+COMMONEST = 23.2
+RAREST = 24.4
 MIN_RARITY = 0.05
 
 

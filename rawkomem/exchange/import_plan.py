@@ -87,7 +87,8 @@ class KnownRules:
 
         Unless both texts are equal, the other rule must apply to the same files or to all files.
         """
-        place, lines = place_of(entry.extra), lines_of(entry.body)
+        place = place_of(entry.extra)
+        lines = lines_of(entry.body)
         if not place.startswith(RULE_KINDS):
             return ""
         scopes: Scopes = (frozenset(), globs_in(entry.when))
@@ -132,7 +133,8 @@ def with_places(
 
 def _with_other_places(item: ImportDecision, copies: Sequence[Entry]) -> ImportDecision:
     also: list[str] = [place_of(copy.extra).partition(":")[2] for copy in copies]
-    entry, when = item.entry, item.entry.when
+    entry = item.entry
+    when = item.entry.when
     scopes = [globs_in(one.when) for one in (entry, *copies)]
     if not all(scopes):
         when = tuple(condition for condition in when if condition not in scopes[0])
@@ -165,8 +167,10 @@ def globs_in(when: Iterable[str]) -> frozenset[str]:
     )
 
 
-HELD_REVIEW, HELD_PROPOSED = "review", "proposed"
-HELD_SUPERSEDED, HELD_ARCHIVED = "superseded", "archived"
+HELD_REVIEW = "review"
+HELD_PROPOSED = "proposed"
+HELD_SUPERSEDED = "superseded"
+HELD_ARCHIVED = "archived"
 # code → why the memory is not in use
 HELD_WHY = {
     HELD_REVIEW: "for your review",
@@ -339,16 +343,16 @@ def _decide_entry(original: Entry, kind: str, here: MemoriesHere) -> ImportDecis
     is_redacted = entry.leaks
     plan = plan_quarantined(new, reason, new.by)
     waiting = after(new_memory(new), plan.entries[1:])
-    held, away = HELD_REVIEW, None
+    held = HELD_REVIEW
+    away = None
     if row.keeps_decisions and waiting.superseded_by:
         why = f"{reason}: it is superseded there"
-        held, away = (
-            HELD_SUPERSEDED,
-            superseding(waiting, waiting.superseded_by, why, new.by),
-        )
+        held = HELD_SUPERSEDED
+        away = superseding(waiting, waiting.superseded_by, why, new.by)
     elif GONE_THERE in new.extra:
         why = f"{reason}: it is {new.extra[GONE_THERE]} there"
-        held, away = HELD_ARCHIVED, archiving(waiting, why, new.by)
+        held = HELD_ARCHIVED
+        away = archiving(waiting, why, new.by)
     elif older:
         return _as_newer_version(new, older, here.is_vouching, reason, is_redacted)
     if away:

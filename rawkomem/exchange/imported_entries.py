@@ -103,7 +103,8 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
     """Yield titles for an entry, best first, then endless numbered ones."""
     path, _, section = place_of(entry.extra).partition("#")
     folder, name = os.path.split(path)
-    stem, title = os.path.splitext(name)[0], entry.title
+    stem = os.path.splitext(name)[0]
+    title = entry.title
     above = section.split(" / ")[-2:-1]
     opening = one_line(first_sentence(entry.body), TITLE_SENTENCE_LENGTH)
     sentence = [f"{title}: {opening}"] if opening else []

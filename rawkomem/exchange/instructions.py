@@ -82,7 +82,8 @@ def strip_page(text: str) -> str:
 # Shorten a page after its import: its rules are memories, so an agent need not load them at each
 # start.
 
-OURS_BEGIN, OURS_END = "<!-- rawkomem: begin -->", "<!-- rawkomem: end -->\n"
+OURS_BEGIN = "<!-- rawkomem: begin -->"
+OURS_END = "<!-- rawkomem: end -->\n"
 SHORT_CORE = f"""\
 {OURS_BEGIN}
 ## More rules
@@ -127,7 +128,8 @@ def _staying_lines(section: str, kept: frozenset[str], has_title: bool) -> list[
     above: list[str] = []  # headings of the next rule
     is_open = False
     for is_code, block in _blocks(section):
-        content, level = plain_lines(block), 0 if is_code else heading_level(block)
+        content = plain_lines(block)
+        level = 0 if is_code else heading_level(block)
         is_item = not is_code and bool(BULLET.match(block))
         if level > 1 or (level and has_title):
             above = [one for one in above if heading_level(one) < level] + [block]
@@ -376,7 +378,8 @@ def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Sect
         names = (*above, *(name for _, name in trail))
         yield from _closed_section(lines, names, deepest)
         outer = [(at, name) for at, name in trail if at < level]
-        trail, lines = [*outer, (level, heading_text(line))], []
+        trail = [*outer, (level, heading_text(line))]
+        lines = []
 
 
 def _closed_section(
@@ -413,7 +416,8 @@ MIN_EMPHASIZED = 0.25  # share of the blocks of an important rule
 
 def is_instructions(source: Source) -> bool:
     """Tell whether hosts read instructions from a file or folder of this name."""
-    name, path = os.path.basename(source.path).lower(), source.path.replace(os.sep, "/")
+    name = os.path.basename(source.path).lower()
+    path = source.path.replace(os.sep, "/")
     if name in INSTRUCTION_NAMES or name.endswith(INSTRUCTION_ENDINGS):
         return True
     is_rule = RULE_PLACE.search(f"{path}/") and not is_cursor(source)

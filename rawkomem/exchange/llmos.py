@@ -49,12 +49,10 @@ def id_there(memory: Memory) -> str:
 # Each block or section of a file becomes a memory that stores the file's name. A repeated import
 # adds nothing: traces keep their ids, and other memories get an id made from their content.
 
-SHORT_TERM, LONG_TERM, TRACES, CACHE = (
-    "short_term",
-    "long_term",
-    "traces",
-    "context_cache.md",
-)
+SHORT_TERM = "short_term"
+LONG_TERM = "long_term"
+TRACES = "traces"
+CACHE = "context_cache.md"
 CONTEXT = "context.md"
 ARCHIVED = "archive/llmos/"  # folder of files that are never injected
 OWN_IDS = ("mem_", "trace-", "exp_", "learning_", "lesson_", "skill_")
@@ -151,7 +149,9 @@ def _blocks(text: str, path: str, project: str) -> list[Entry]:
     for entry in entries:
         if entry.draft or entry.kind not in (TRACE, EXPERIENCE):
             return []
-        own, extra, found_in = "", entry.extra, entry.found_in
+        own = ""
+        extra = entry.extra
+        found_in = entry.found_in
         if entry.kind == TRACE:
             name = path.rpartition("/")[2]
             own = f"traces/{project}/{name}"
@@ -184,7 +184,8 @@ def _entry(project: str, title: str, body: str, tag: str, **fields: object) -> E
 
 def _context_entry(project: str, text: str) -> Entry:
     """Return a project's context as a memory; its importance is high, because LLMos adds it to every plan."""
-    title, body = f"Context of {project}", FRONT_BLOCK.sub("", text).strip()
+    title = f"Context of {project}"
+    body = FRONT_BLOCK.sub("", text).strip()
     extra = {"category": "context"}
     return _entry(project, title, body, "context", importance="high", extra=extra)
 

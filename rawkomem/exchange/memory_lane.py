@@ -148,7 +148,8 @@ def is_lane(source: Source) -> bool:
 
 def read_lane(source: Source) -> Iterator[Entry]:
     """Yield a memory for each row. A superseded memory names its successor by the successor's new id."""
-    connection, place = open_untrusted(source.path), source.place(source.path)
+    connection = open_untrusted(source.path)
+    place = source.place(source.path)
     try:
         columns = [
             name

@@ -63,7 +63,10 @@ TABLE_ENDING = ".lance"  # suffix of the folder of each table
 USUAL_PLACES = ("", "lancedb", "data/lancedb", "runtime/data/lancedb")
 # RFC-0011 §11: old rows from before a migration; memory_entries contains them, too
 BACKUP_TABLE = "memory_entries_v1_backup"
-MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS, EDGE_ROWS = "memories", "blocks", "skills", "edges"
+MEMORY_ROWS = "memories"
+BLOCK_ROWS = "blocks"
+SKILL_ROWS = "skills"
+EDGE_ROWS = "edges"
 TABLE_COLUMNS = {  # content of a table → columns that identify it
     BLOCK_ROWS: {"operation_type", "yamo_text"},
     SKILL_ROWS: {"name", "intent", "yamo_text", "vector"},
@@ -284,7 +287,8 @@ def _related(database: MeshDatabase) -> dict[str, tuple[str, ...]]:
 
 def _row_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
     """Return a row of memories or skills as an entry; None if it has no text."""
-    id, is_skill = str(row["id"]), "yamo_text" in row
+    id = str(row["id"])
+    is_skill = "yamo_text" in row
     content = without_context(
         str(row.get("yamo_text" if is_skill else "content") or "")
     )
@@ -404,7 +408,8 @@ def _lesson_entry(
 def _skill_entry(row: Mapping[str, Any], page: SourcePage, id: str) -> Entry:
     skill = read_skill(str(row["yamo_text"]))
     fields = {"intent": line_of(row["intent"]), "description": skill.description}
-    name, extra = str(row["name"]) or skill.name, filled(fields)
+    name = str(row["name"]) or skill.name
+    extra = filled(fields)
     entry = entry_from(
         page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
     )

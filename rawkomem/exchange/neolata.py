@@ -80,7 +80,8 @@ THEIR_STATUSES = {  # our status → neolata's, if it has no such status
     "conflicted": "quarantined",
 }
 EVENT_AT = "event_at"
-ARCHIVED_AT, ARCHIVED_WHY = "archived_at", "archived_reason"
+ARCHIVED_AT = "archived_at"
+ARCHIVED_WHY = "archived_reason"
 MAX_KEPT_CHARS = 40_000  # of all kept fields: a frontmatter has at most 64 KiB
 
 
@@ -158,7 +159,8 @@ def _written_claim(claim: Claim | None) -> Item | None:
 # For each field: name, value in an item, value in a memory, how neolata writes it.
 def plain_fields(memory: Memory) -> Item:
     """Return the fields that neolata stores as they are; the window is inside the claim if there is one."""
-    claim, status = claim_of(memory), memory.status
+    claim = claim_of(memory)
+    status = memory.status
     return {
         "id": memory.id,
         "agent": memory.by,
@@ -245,15 +247,14 @@ SQL_TIME = re.compile(
 
 def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Item]]:
     """Yield (table, row) for each row of the dump, with lists, numbers, objects and times as in JSON."""
-    table, columns = "", [""]
+    table = ""
+    columns = [""]
     for raw in lines:
         line = raw.rstrip("\n").removesuffix("\r")
         if not table:
             if head := COPY_HEAD.match(line):
-                table, columns = (
-                    head[1],
-                    [name.strip(' "') for name in head[2].split(",")],
-                )
+                table = head[1]
+                columns = [name.strip(' "') for name in head[2].split(",")]
         elif line == COPY_END:
             table = ""
         else:
@@ -423,7 +424,8 @@ def _from_row(row: Item) -> Item:
         for name, value in row.items()
         if value is not None
     }
-    start, end = item.pop("time_range_start", None), item.pop("time_range_end", None)
+    start = item.pop("time_range_start", None)
+    end = item.pop("time_range_end", None)
     if start or end:
         item["timeRange"] = {"start": start, "end": end}
     return item
@@ -435,11 +437,14 @@ def _from_row(row: Item) -> Item:
 REFUSED_STATUSES = ("deleted", "rejected")  # statuses that are not imported
 RESTORED_STATUSES = (ACTIVE, "superseded", "disputed", "quarantined", "archived")
 # kept with a memory; neolata has files for them
-CONFLICTS_KEPT, CLUSTERS_KEPT = "pendingConflicts", "labeledClusters"
+CONFLICTS_KEPT = "pendingConflicts"
+CLUSTERS_KEPT = "labeledClusters"
 VOTE_COUNTS = ("reinforcements", "disputes")
 MAX_LINKS = 200  # links of one memory that are imported
 MAX_MEMBERS = 1_000  # of an episode: neolata's largest batch
-SIMILAR, SUPERSEDES, RELATED = "similar", "supersedes", "related"
+SIMILAR = "similar"
+SUPERSEDES = "supersedes"
+RELATED = "related"
 
 
 def read_neolata(source: Source) -> Iterator[Entry]:
@@ -489,7 +494,8 @@ def _state_there(
     item: Item, conflicts: Sequence[Item], known: Container[str]
 ) -> dict[str, Value]:
     """Return the state of an item in neolata, for the review that restores it."""
-    status, newer = neolata_status(item), item.get("superseded_by")
+    status = neolata_status(item)
+    newer = item.get("superseded_by")
     reason = item.get(ARCHIVED_WHY) if status == "archived" else None
     if status == "quarantined":
         reason = json_object(item.get("quarantine")).get("reason")
@@ -635,7 +641,8 @@ def neolata_files(
 
 def _memory_item(memory: Memory, leaving: ExportData) -> Item:
     """Return a memory as an item of neolata: what neolata wrote, and our value for each field that changed here."""
-    kept, fields = leaving.kept[memory.id], plain_fields(memory)
+    kept = leaving.kept[memory.id]
+    fields = plain_fields(memory)
     before = {"memory": fields["memory"], **kept}
     if kept:
         imported = replace(
@@ -683,7 +690,8 @@ def _trusted(memory: Memory, leaving: ExportData) -> Item:
 
     Imported votes, which the review stored here, count once.
     """
-    kept, state = leaving.kept[memory.id], _imported_state(memory)
+    kept = leaving.kept[memory.id]
+    state = _imported_state(memory)
     votes = {}
     for name in VOTE_COUNTS:
         brought = int(str(state.get(name) or 0)) if memory.reviewed_in else 0
@@ -737,10 +745,12 @@ def _standing(memory: Memory, leaving: ExportData) -> Item:
 
 def _links(memory: Memory, leaving: ExportData) -> list[Item]:
     """Return the links of a memory: neolata's links that were not removed here, then links that were made here."""
-    others, pairs = leaving.held.keys() - {memory.id}, {*memory.links}
+    others = leaving.held.keys() - {memory.id}
+    pairs = {*memory.links}
     links = []
     for number, link in enumerate(dicts_in(leaving.kept[memory.id].get("links"))):
-        type, id = link_type(link), our_id(link.get("id"))
+        type = link_type(link)
+        id = our_id(link.get("id"))
         is_ours = number < MAX_LINKS and id in others and type != SUPERSEDES
         if not is_ours or not memory.reviewed_in or (type, id) in pairs:
             links.append(link)
@@ -777,7 +787,8 @@ def _episode_item(memory: Memory, kept: Item, names: Mapping[str, str]) -> Item:
 
 def _conflicts(leaving: ExportData, items: Mapping[str, Item]) -> list[Item]:
     """Return neolata's conflicts, with resolutions made here, and then our open conflicts."""
-    names, held = leaving.names, leaving.held
+    names = leaving.names
+    held = leaving.held
     ours = {name: id for id, name in names.items()}
     rows: list[Item] = []
     for fields in leaving.kept.values():
@@ -793,8 +804,10 @@ def _conflicts(leaving: ExportData, items: Mapping[str, Item]) -> list[Item]:
         ]
         unlisted.append(replace(memory, conflicts_with=tuple(ids)))
     for conflict in open_conflicts(unlisted, held.get):
-        one, other = conflict.memory, conflict.other
-        new, existing = names[one.id], names[other.id]
+        one = conflict.memory
+        other = conflict.other
+        new = names[one.id]
+        existing = names[other.id]
         row = {
             "id": f"{new}:{existing}",
             "newId": new,
@@ -849,7 +862,8 @@ def facts_in(text: str, settings: LlmSettings, min_importance: float) -> list[En
     answer = ask_for_json(required_llm(settings), prompt, system, SCHEMAS["facts"])
     entries = []
     for fact in answer["facts"][:MAX_FACTS]:
-        statement, score = clean(fact["text"]).strip(), fact.get("importance")
+        statement = clean(fact["text"]).strip()
+        score = fact.get("importance")
         score = DEFAULT_SCORE if score is None else score
         if statement and score >= min_importance:
             category = one_line(fact.get("category") or "")

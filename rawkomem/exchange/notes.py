@@ -108,7 +108,8 @@ class NoteHandler(BaseHandler):
 
     def load(self, fm: str) -> Any:
         """Return the values of a frontmatter; raise TooMuch if it exceeds a limit."""
-        sign, head = fm[0], fm[1:]
+        sign = fm[0]
+        head = fm[1:]
         dots = max(
             part.count(".") for line in head.split("\n") for part in line.split("=")
         )

@@ -284,7 +284,8 @@ def send_queued(
     Every event is tried once; after MAX_FAILURES in a row, the server seems to be down. Raise Busy if another process
     is sending; with `due_only`, stop instead.
     """
-    queue, sending = SinkQueue(layout), lock(layout, "sender")
+    queue = SinkQueue(layout)
+    sending = lock(layout, "sender")
     tried: set[str] = set()
     sent = dropped = failures = 0
     failure = ""
@@ -307,7 +308,8 @@ def send_queued(
                 failure = after.failure if after else failure
                 if after is None:
                     queue.remove(item)
-                    sent, failures = sent + 1, 0
+                    sent = sent + 1
+                    failures = 0
                 elif after.again:
                     queue.postpone(after)
                     failures += 1
@@ -326,7 +328,8 @@ def send_queued(
 def _deliver(client: Client, item: WaitingEvent) -> WaitingEvent | None:
     """Post an event; return None if the server accepted it, else its new state: `again` is 0 if it is given up."""
     headers = {"Content-Type": "application/json", "Idempotency-Key": item.event["key"]}
-    wait, is_final = 0.0, item.tries >= len(PAUSES_MIN)
+    wait = 0.0
+    is_final = item.tries >= len(PAUSES_MIN)
     try:
         answer = client.post(json.dumps(item.event).encode(), headers)
     except RequestFailed as failed:
@@ -334,7 +337,8 @@ def _deliver(client: Client, item: WaitingEvent) -> WaitingEvent | None:
     else:
         if 200 <= answer.status < 300:
             return None
-        failure, wait = client.complaint(answer), answer.wait
+        failure = client.complaint(answer)
+        wait = answer.wait
         is_final = is_final or answer.status in FINAL_STATUSES
     again = 0
     if not is_final:
@@ -396,7 +400,9 @@ def _tell_queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> 
 
 def sink_statuses(layout: Layout, settings: SinkSettings) -> list[SinkStatus]:
     """Return the status of each sink that is set up."""
-    statuses, log, webhook = [], settings.markdown, settings.webhook
+    statuses = []
+    log = settings.markdown
+    webhook = settings.webhook
     if log.folder:
         problem = _problem_of(lambda: checked_folder(log, layout))
         statuses.append(SinkStatus("markdown", log.folder, log.events, problem=problem))

@@ -168,7 +168,8 @@ def place_of(extra: Mapping[str, Value]) -> str:
 
 def places_of(extra: Mapping[str, Value]) -> tuple[str, ...]:
     """Return all places of an entry's text: its own place and those of copies that were not imported."""
-    first, others = place_of(extra), extra.get(ALSO_IN)
+    first = place_of(extra)
+    others = extra.get(ALSO_IN)
     kind = first.partition(":")[0]
     copies = others if isinstance(others, list) else ()
     return (first, *(f"{kind}:{path}" for path in copies)) if first else ()

@@ -14,7 +14,9 @@ from ..model.values import record
 
 HOST = "127.0.0.1"
 HOST_NAMES = (HOST, "localhost")
-MISDIRECTED, FORBIDDEN, UNAUTHORIZED = 421, 403, 401
+MISDIRECTED = 421
+FORBIDDEN = 403
+UNAUTHORIZED = 401
 Headers = Callable[[str], Sequence[str]]  # returns all values of a header
 Refusal = tuple[int, str] | None  # status and reason; None: the request is right
 

@@ -357,7 +357,8 @@ def _with_id_line(data: bytes, path: str, id: str) -> bytes:
     if not lines:
         return data
     rows = data.decode().split("\n")
-    above, below = rows[: lines[0] - 1], rows[lines[0] - 1 :]
+    above = rows[: lines[0] - 1]
+    below = rows[lines[0] - 1 :]
     named = "\n".join([*above, with_id("\n".join(below), id)]).encode()
     after = read_data(named, path, advice=False).entries
     same = [(e.id, e.digest) for e in after] == [(e.id, e.digest) for e in entries]

@@ -52,7 +52,8 @@ from .replace import (
 # Move memory files between the short-term folders and the archive, under the write lock, by atomic
 # renames.
 
-TRACES, ARCHIVE = "traces", "archive"
+TRACES = "traces"
+ARCHIVE = "archive"
 
 
 @record
@@ -270,7 +271,9 @@ def _put_bundle(files: Replacing, folder: str, held: Mapping[str, bytes]) -> Non
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(held):
             member = tarfile.TarInfo(name)
-            member.size, member.mode, member.mtime = len(held[name]), 0o644, 0
+            member.size = len(held[name])
+            member.mode = 0o644
+            member.mtime = 0
             archive.addfile(member, io.BytesIO(held[name]))
     data = gzip.compress(stream.getvalue(), mtime=0)
     path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
@@ -285,7 +288,8 @@ def _put_bundle(files: Replacing, folder: str, held: Mapping[str, bytes]) -> Non
 # the archive is recognized by its text. Both functions read the files, not the index, because they
 # run under the write lock.
 
-LOG, ARCHIVED_LOG = "log", "archive/log"
+LOG = "log"
+ARCHIVED_LOG = "archive/log"
 LOG_FILE = "memory_log.md"  # of the log, and of each month's log in the archive
 # entries of the log (LLMos); older ones are archived, never deleted
 MAX_LOG_ENTRIES = 1_000
@@ -523,7 +527,8 @@ def without_entries(found: FoundFile, gone: Callable[[Entry], bool]) -> bytes:
 
     Other entries keep every byte. Raise Refused if the ids of entries without an `id:` line would change.
     """
-    path, entries = found.reading.path, found.reading.entries
+    path = found.reading.path
+    entries = found.reading.entries
     kept = [entry for entry in entries if not gone(entry)]
     if not kept:
         return b""

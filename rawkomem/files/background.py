@@ -20,7 +20,8 @@ MAX_LOG_BYTES = 256 * 1024
 # a user sets it to EAGER to run jobs at once, even on a busy machine
 BACKGROUND_VARIABLE = "RAWKOMEM_BACKGROUND"
 # MARK is the prefix of the variable's value in a process that `start` started
-MARK, EAGER = ("started ", "eager")
+MARK = "started "
+EAGER = "eager"
 # One core at the lowest priority, for every library that does arithmetic.
 THREADS = (
     "OPENBLAS_NUM_THREADS",

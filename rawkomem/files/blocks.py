@@ -57,7 +57,8 @@ def row_hash(row: LedgerRow) -> str:
 
 def chained(row: LedgerRow, last_hash: str) -> LedgerRow:
     """Return a row as the block after the block with this hash."""
-    id, agent = " ".join(row.id.split()), " ".join(row.agent_id.split())
+    id = " ".join(row.id.split())
+    agent = " ".join(row.agent_id.split())
     row = replace(row, id=id, agent_id=agent, prev_hash=last_hash)
     return replace(row, block_hash=row_hash(row))
 

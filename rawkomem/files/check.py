@@ -413,7 +413,8 @@ def _broken_links(
     for memory in own:
         for type, name in references(memory) if memory.id not in deleted else ():
             place = memory.line, memory.path, name
-            ids, what = names.find(name), f"{type} link to {name[:80]!r}"
+            ids = names.find(name)
+            what = f"{type} link to {name[:80]!r}"
             if not ids:
                 wrong = style(
                     "broken-link",

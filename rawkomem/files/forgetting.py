@@ -90,7 +90,8 @@ class PurgedText:
         signs = [
             (letter, at) for at, sign in enumerate(text) for letter in _letters(sign)
         ]
-        whole, marked = "".join(letter for letter, _ in signs), set[int]()
+        whole = "".join(letter for letter, _ in signs)
+        marked = set[int]()
         for size in {*sizes.values()}:
             for first, part in enumerate(_windows(whole, size)):
                 if part in parts:
@@ -134,7 +135,9 @@ ROWS = {
 ASKED_TABLES = ("prompts", "news")
 # Every file in a local folder, by the pattern of its path: what happens to it if it holds the text. The index is
 # rebuilt by the caller, and the other files hold no text.
-CUT, DELETE, OTHER = "cut", "delete", ""
+CUT = "cut"
+DELETE = "delete"
+OTHER = ""
 FILES = {
     f"{TALKS}/*": DELETE, "*.log": DELETE, "*.writing": DELETE, f"{UNSAVED}/*": CUT, f"{EDITS}/*": CUT, f"{SHORTENED}/*": CUT,
     f"{RECORDS}-*.db*": OTHER, "index-*.db*": OTHER, "acts-*.table": DELETE, "*.lock": OTHER, f"{MARKER}*": OTHER, ".gitignore": OTHER,

@@ -126,14 +126,17 @@ def other_checkouts(layout: Layout) -> list[Layout]:
 def _leads_back(git: GitDir) -> bool:
     """Tell whether a git folder belongs to its work tree: the `.git` file of a stranger can name any git folder."""
     link = os.path.join(git.tree, ".git")
-    own, common = os.path.realpath(git.own), os.path.realpath(git.common)
+    own = os.path.realpath(git.own)
+    common = os.path.realpath(git.common)
     if own == link:
         return common == own
     if os.path.dirname(own) == os.path.join(common, "worktrees"):
-        back, wanted = read_small(os.path.join(own, "gitdir")), link
+        back = read_small(os.path.join(own, "gitdir"))
+        wanted = link
     else:  # a submodule: its settings name its work tree
         settings = read_small(os.path.join(own, "config")).partition("worktree =")[2]
-        back, wanted = settings.partition("\n")[0].strip(), git.tree
+        back = settings.partition("\n")[0].strip()
+        wanted = git.tree
         if common != own:
             return False
     return bool(back) and os.path.realpath(os.path.join(own, back)) == wanted

@@ -35,7 +35,8 @@ from .replace import replace_whole
 # The editor works on that file, so a killed command loses no text.
 
 STAMP_CHARS = 19  # length of the time at the start of a name
-REMARK, REMARK_END = "<!-- rawkomem: not stored: ", "-->\n"
+REMARK = "<!-- rawkomem: not stored: "
+REMARK_END = "-->\n"
 REMARK_HINT = "Line numbers do not count this comment. It will be removed."
 
 

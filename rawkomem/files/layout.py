@@ -36,7 +36,9 @@ class explained:
         hint: str = "check permissions and free space",
         kind: type[RawkoError] = Unwritable,
     ):
-        self.what, self.hint, self.kind = what, hint, kind
+        self.what = what
+        self.hint = hint
+        self.kind = kind
 
     def __enter__(self) -> None:
         pass
@@ -113,7 +115,9 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
     If there is none, return the user's own repository with `personal`, else raise NotFound.
     """
     start = os.path.abspath(start or os.environ.get("RAWKOMEM_DIR") or os.getcwd())
-    folder, above, bare = start, "", ""
+    folder = start
+    above = ""
+    bare = ""
     while folder != above:
         if os.path.basename(folder) == FOLDER and os.path.isdir(
             os.path.join(folder, AREAS[0])
@@ -123,7 +127,8 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
         if _is_repository(root):
             return _checked_layout(root)
         bare = bare or (root if os.path.isdir(root) else "")
-        above, folder = folder, os.path.dirname(folder)
+        above = folder
+        folder = os.path.dirname(folder)
     if personal and os.path.isdir(personal_root()):
         return _checked_layout(personal_root())
     hint = "run 'rawkomem init' in your project"
@@ -158,10 +163,8 @@ def _checked_layout(root: str) -> Layout:
             f"{root} is a link to {target}",
             f"to use that folder, run the command with -C {target}",
         )
-    project, trusted = (
-        os.path.dirname(root),
-        os.environ.get(TRUST, "").split(os.pathsep),
-    )
+    project = os.path.dirname(root)
+    trusted = os.environ.get(TRUST, "").split(os.pathsep)
     is_trusted = "*" in trusted or os.path.realpath(project) in [
         os.path.realpath(path) for path in trusted if path
     ]
@@ -236,7 +239,8 @@ def _user_folder(variable: str, windows: str, mac: str, other: str) -> str:
 # Check that this user made a local folder on this machine: the name of its marker holds a secret
 # from the user's config folder.
 
-FILE_MODE, FOLDER_MODE = 0o600, 0o700
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
 FOR_OTHERS = 0o077  # permissions of everybody except the owner
 # Do not follow links and do not wait for pipes; on Windows, do not translate line ends.
 SAFE_FLAGS = (
@@ -609,7 +613,8 @@ class _Walk:
         names: list[str] = []
         inner: list[str] = []
         # hash() of whole numbers is the same in every process; that of a text is not
-        sum, stamps = self.sum, self.stamps
+        sum = self.sum
+        stamps = self.stamps
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = entry.name
@@ -625,8 +630,10 @@ class _Walk:
                     if stat.st_mode & 0o170000 != 0o100000:
                         self._note_odd(entry, f"{relative}/{name}")
                         continue
-                    size, mtime = stat.st_size, stat.st_mtime_ns
-                    inode, ctime = stat.st_ino, stat.st_ctime_ns
+                    size = stat.st_size
+                    mtime = stat.st_mtime_ns
+                    inode = stat.st_ino
+                    ctime = stat.st_ctime_ns
                     names.append(name)
                     sum = hash((sum, size, mtime, inode, ctime))
                     if stamps is not None:

@@ -244,7 +244,8 @@ def _block_values(operation: str, entry: Entry) -> dict[str, str]:
     if operation == "lesson":
         context = lesson_context(entry.title, entry.importance, entry.extra, entry.body)
         return lesson_wire_values(entry.id, lesson_pattern(entry.extra), context)
-    text, sure = entry.body or entry.title, _extra_text(entry, "confidence")
+    text = entry.body or entry.title
+    sure = _extra_text(entry, "confidence")
     preview = _extra_text(entry, "intent") if operation == "synthesize" else ""
     return {
         "id": entry.target,

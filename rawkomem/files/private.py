@@ -52,7 +52,10 @@ ASIDE = ".aside-"  # between the name of a file that was set aside and its numbe
 BUSY_TIMEOUT_MS = 5_000
 NAME_DIGITS = 16  # of the secret, in the name of a database
 # folders in the folder of records: texts from an editor, files as they were before a change, talk files
-UNSAVED, SHORTENED, EDITS, TALKS = "unsaved", "shortened", "edits", "talks"
+UNSAVED = "unsaved"
+SHORTENED = "shortened"
+EDITS = "edits"
+TALKS = "talks"
 KEPT_FOLDERS = (UNSAVED, SHORTENED, EDITS, TALKS)
 # paths below a local folder contain this; they are checked on every use
 GUARDED = f"{os.sep}{FOLDER}{os.sep}"
@@ -322,7 +325,8 @@ class Lock:
 
     def release(self) -> None:
         """Release the lock. Ignore errors: closing the file, or the end of the process, releases it, too."""
-        stream, self.stream = self.stream, None
+        stream = self.stream
+        self.stream = None
         if stream is not None:
             try:
                 drop_lock(stream.fileno())

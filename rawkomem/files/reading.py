@@ -28,11 +28,15 @@ BINARY_STARTS = (
     b"SQLite",
 )
 LOG_AREA = "log/"  # the area whose files may have a text before their first entry
-FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # the first byte of a multi-byte character
+# the first byte of a multi-byte character
+FIRST_LEAD = 0xC2
+LAST_LEAD = 0xF4
 LFS_START = b"version https://git-lfs"
 
 # from best to worst
-ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
+ACCEPT = "accept"
+ACCEPT_WARN = "accept_warn"
+QUARANTINE = "quarantine"
 
 
 @record

@@ -99,7 +99,8 @@ class Replacing:
 
     def _take_back(self, path: str, temporary: str) -> bool:
         """Restore a file's old bytes; return whether that worked."""
-        before, file = self._before[path], self.layout.path(path)
+        before = self._before[path]
+        file = self.layout.path(path)
         try:
             if before is None:
                 os.unlink(file)
@@ -254,7 +255,8 @@ def refuse_exit(path: str, folder: str) -> None:
 
 def leads_out(path: str, folder: str) -> bool:
     """Tell whether a path below a folder leads out of it, or to git's own files, through a link."""
-    named, real = os.path.abspath(path), os.path.realpath(path)
+    named = os.path.abspath(path)
+    real = os.path.realpath(path)
     top = os.path.realpath(folder)
     if os.environ.get(FOLLOW_LINKS) == "1":
         return False

@@ -57,7 +57,8 @@ def told_to(layout: Layout, session: str) -> Told:
     """Return what a session received; an empty record for a session without a name."""
     if not session:
         return Told()
-    mark, oldest = checksum(session), now() - MAX_TOLD_DAYS * DAY
+    mark = checksum(session)
+    oldest = now() - MAX_TOLD_DAYS * DAY
     sql = "SELECT tokens, keys FROM injected WHERE session = ? AND at >= ? ORDER BY number"
     received = read(layout, sql, mark, oldest)
     latest = {
@@ -88,7 +89,8 @@ def note_told(layout: Layout, session: str, tokens: int, keys: Iterable[str]) ->
     if session:
         sql = "SELECT max(number) FROM asked WHERE session = ?"
         asked = (read(layout, sql, checksum(session)) or [(None,)])[0][0]
-        mark, lines = checksum(session), "\n".join(keys)
+        mark = checksum(session)
+        lines = "\n".join(keys)
         note(layout, "injected", now(), mark, asked, tokens, lines)
 
 
@@ -180,7 +182,9 @@ def last_access(layout: Layout) -> dict[str, int]:
 
 # Record what came of memories. Each row names a session, a draft or a time, so that nothing counts twice.
 
-FOLLOWED, OPENED, CORRECTED = "followed", "opened", "corrected again"
+FOLLOWED = "followed"
+OPENED = "opened"
+CORRECTED = "corrected again"
 EFFECTS = (REMINDED, FOLLOWED, DONE_ANYWAY, ASKED, DENIED, OPENED, CORRECTED)
 
 
@@ -219,7 +223,8 @@ def effects(layout: Layout) -> dict[str, dict[str, int]]:
 
 MAX_CANDIDATES = 5  # drafts that an error lists for an ambiguous name
 MAX_DRAFT_DAYS = 30  # after which a draft, or the decision about it, expires
-KEPT, DROPPED = "kept", "dropped"  # decisions; no decision is an empty text
+KEPT = "kept"  # decisions
+DROPPED = "dropped"  # no decision is an empty text
 TUPLES = ("when", "applies", "tags", "corrects", "again")
 
 
@@ -275,7 +280,8 @@ class DraftRecords:
 
     def put(self, drafts: Iterable[Draft]) -> None:
         """Store new drafts, or newer versions of undecided ones."""
-        decided, drafts = self.decided(), [*drafts]
+        decided = self.decided()
+        drafts = [*drafts]
         if not drafts:
             return
         with change(self._layout) as db:

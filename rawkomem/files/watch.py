@@ -73,7 +73,8 @@ class Watch:
         """Reconcile now, then after every burst of events and every few seconds."""
         # no event since the last sweep: only then is its duration that of a plain sweep
         idle = False
-        report_failure, threading.excepthook = threading.excepthook, self._lose_events
+        report_failure = threading.excepthook
+        threading.excepthook = self._lose_events
         try:
             while not self.stopping.is_set():
                 self._keep_observing()

@@ -195,7 +195,8 @@ def _secret_problems(block: Block) -> list[Problem]:
     if not block.body and are_bare(leaves):
         return []
     problems = []
-    line, counted = block.body_line, 0
+    line = block.body_line
+    counted = 0
     for secret in find_in_fields([*leaves, ("", block.body)]):
         if secret.leaf < len(leaves):
             problems.append(_secret_problem(secret.rule, *places[secret.leaf]))
@@ -632,17 +633,18 @@ def entry_from_note(text: str) -> Entry:
     If that is too long for a title, its start is the title and the whole text is the body. The text is redacted first:
     a part of a secret is not recognized.
     """
-    original, text = text, redact(text).strip()
+    original = text
+    text = redact(text).strip()
     line, _, rest = text.partition("\n")
     end = SENTENCE_END.search(line)
     if end:
         line, rest = line[: end.start() + 1], f"{line[end.end() :]}\n{rest}"
     title = line.lstrip("#").strip()
     if len(title) > MAX_TITLE_CHARS:
-        title, rest = (
-            f"{title[:MAX_TITLE_CHARS].rpartition(' ')[0] or title[:MAX_TITLE_CHARS]} …",
-            text,
+        title = (
+            f"{title[:MAX_TITLE_CHARS].rpartition(' ')[0] or title[:MAX_TITLE_CHARS]} …"
         )
+        rest = text
     return Entry(
         title=title.removesuffix("."), body=rest.strip(), leaks=text != original.strip()
     )

@@ -182,11 +182,9 @@ def lesson_keys(context: LessonContext, pattern: str) -> dict[str, Value]:
 
 def lesson_body(context: LessonContext) -> str:
     """Return the body of a lesson: one line in the RFC's wording, then a section for each prose field."""
-    name, oversight, rule = (
-        context.error_pattern,
-        context.oversight,
-        context.preventative_rule,
-    )
+    name = context.error_pattern
+    oversight = context.oversight
+    rule = context.preventative_rule
     line = f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}"
     sections = (
         (heading, getattr(context, field)) for heading, field in LESSON_HEADINGS.items()
@@ -226,7 +224,8 @@ def rule_confidence(extra: Mapping[str, Value]) -> float:
 
 def lesson_pattern(extra: Mapping[str, Value]) -> str:
     """Return the pattern id of a lesson; empty if it has no pattern."""
-    known, name = _text(extra, "patternId"), _text(extra, "errorPattern")
+    known = _text(extra, "patternId")
+    name = _text(extra, "errorPattern")
     return known or (pattern_id(name, _text(extra, "applicableScope")) if name else "")
 
 

@@ -41,7 +41,8 @@ def read_yaml(text: str, line: int, problems: list[Problem]) -> dict[str, Field]
     try:
         return _Builder(line, problems).build(yaml.parse(text, Loader=Loader))
     except yaml.MarkedYAMLError as failure:
-        mark, message = failure.problem_mark, failure.problem or failure.context or ""
+        mark = failure.problem_mark
+        message = failure.problem or failure.context or ""
         row, column, at = (
             (mark.line, mark.column + 1, mark.index) if mark else (0, 1, 0)
         )

@@ -184,10 +184,8 @@ class _BlockReader:
                 number, "unknown-priority", f"unknown priority {_shown(value)}", hint
             )
         elif part in ("agent", "intent") and NO_NAME.search(value):
-            message, hint = (
-                f"{part} {_shown(value)} is not a name",
-                "letters, digits, underscores",
-            )
+            message = f"{part} {_shown(value)} is not a name"
+            hint = "letters, digits, underscores"
             self.problems.append(warning("bad-name", message, hint, number))
             value = yamo_name(value)
         if value or part == "log":
@@ -269,7 +267,9 @@ def build_block(operation: str, agent: str, at: int, **values: object) -> YamoBl
 
 
 BLOCK_CHANGED = "block-changed"  # a Problem code
-RFC_RULE, ANCHOR_RULE = "RFC-0011", "anchored"  # the two rules
+# the two rules
+RFC_RULE = "RFC-0011"
+ANCHOR_RULE = "anchored"
 
 
 @record
@@ -326,7 +326,8 @@ def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
 
 def _hash_rule(row: Mapping[str, Any]) -> str | None:
     """Return the rule of a block's hash; an empty text if it has no hash, None if the hash is wrong."""
-    stated, text = row["block_hash"], row["yamo_text"]
+    stated = row["block_hash"]
+    text = row["yamo_text"]
     if not stated:
         return ""
     if stated == text_hash(text):

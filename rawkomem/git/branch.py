@@ -44,8 +44,10 @@ class Branch(Staged):
         self.span, self.tree = span, WorkTree(span.top, span.git)
         self._root = root + "/"
         self._project = os.path.dirname(root) or "."
-        self.now, self.unmerged = self._commit(span.head), []
-        self.parents, self.base = [self._commit(span.base)], {}
+        self.now = self._commit(span.head)
+        self.unmerged = []
+        self.parents = [self._commit(span.base)]
+        self.base = {}
         self._code_in_version = span.head
         self._known = {}
         self._comparing = ["diff-tree", "-r", span.base, span.head]
@@ -155,9 +157,12 @@ def _commit_of(git: Git, name: str) -> str:
 # List how a branch changes memories: added, changed, superseded, contradicted, archived, deleted
 # and so on.
 
-ADDED, CHANGED, CONTRADICTED, RESTORED, REMOVED, COUNTED = (
-    "added", "changed", "contradicted", "restored", "removed", "counted",
-)  # fmt: skip
+ADDED = "added"
+CHANGED = "changed"
+CONTRADICTED = "contradicted"
+RESTORED = "restored"
+REMOVED = "removed"
+COUNTED = "counted"
 STATUSES = ("superseded", "archived", "deleted", "quarantined", "disputed")
 KINDS = (ADDED, CHANGED, "superseded", CONTRADICTED, "archived", "deleted", REMOVED, "quarantined", "disputed",
          RESTORED, COUNTED)  # fmt: skip
@@ -220,7 +225,8 @@ def has_errors(found: Mapping[str, Iterable[Problem]]) -> bool:
 def differences_of(commit: CheckedCommit) -> list[Difference]:
     """Return a branch's changes to memories, in the order of KINDS. Raises GitFailed."""
     branch = commit.staged
-    before, after = branch.memories(branch.head), branch.memories()
+    before = branch.memories(branch.head)
+    after = branch.memories()
     pairs = ((before.get(id), after.get(id)) for id in {**before, **after})
     found = [item for pair in pairs for item in _compared(*pair, after)]
     found += [

@@ -82,7 +82,10 @@ class TrackedFiles:
         return ""
 
 
-FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
+FRESH = "fresh"
+STALE = "stale"
+GONE = "gone"
+UNKNOWN = "unknown"
 
 MAX_CITATIONS = 64  # citations of one memory that are checked
 # bytes that are read and hashed for one answer; takes a few hundredths of a second
@@ -236,10 +239,8 @@ class CitationChecks:
         same = self.tracked.holding(citation.blob)
         if citation.place == citation.path:
             return same[:MAX_CANDIDATES]
-        name, suffix = (
-            citation.path.rpartition("/")[2],
-            os.path.splitext(citation.path)[1],
-        )
+        name = citation.path.rpartition("/")[2]
+        suffix = os.path.splitext(citation.path)[1]
         paths = [entry.path for entry in self.tracked.entries]
         namesakes = [path for path in paths if path.rpartition("/")[2] == name]
         alike = [path for path in paths if suffix and path.endswith(suffix)]
@@ -515,13 +516,15 @@ def mentions_symbol(text: str, symbol: str, path: str) -> bool:
 
 def _section(text: str, anchor: str) -> str:
     """Return the Markdown section with this anchor, up to the next heading of its level or above."""
-    start, level = -1, 0
+    start = -1
+    level = 0
     for heading in HEADING.finditer(text):
         if start >= 0 and len(heading[1]) <= level:
             return text[start : heading.start() - 1]
         words = NOT_IN_ANCHOR.sub("", heading[2].strip("# ").lower())
         if start < 0 and words.replace(" ", "-") == anchor.lower():
-            start, level = heading.start(), len(heading[1])
+            start = heading.start()
+            level = len(heading[1])
     return text[start:] if start >= 0 else ""
 
 
@@ -596,7 +599,9 @@ def _end(bare: str, at: int, own: int, limit: int, suffix: str) -> int:
 
     `own` is its indentation. In SQL it ends with a semicolon.
     """
-    start, end, depth = bare.rfind("\n", 0, at) + 1, at, 0
+    start = bare.rfind("\n", 0, at) + 1
+    end = at
+    depth = 0
     for line in LINE.finditer(bare, start, limit):
         if line.end() - at > MAX_DEFINITION_LENGTH:
             raise TooLong

@@ -79,7 +79,8 @@ class Edit:
 
 def edit_problem(edit: Edit) -> Problem:
     """Return the Problem of an edit, an error."""
-    old, new = edit.old, edit.new
+    old = edit.old
+    new = edit.new
     name = f"{old.id}, about {old.about},"
     if old.creates:
         name = f"{one_line(old.title, MAX_TITLE_CHARS)!r} ({old.id})"
@@ -143,7 +144,8 @@ def plan_amendments(
             )
     entries: list[Entry] = []
     for id in dict.fromkeys(edit.old.target for edit in edits):
-        before, after = fold(now.get(id, ())), fold(wanted.get(id, ()))
+        before = fold(now.get(id, ()))
+        after = fold(wanted.get(id, ()))
         if before and after:
             edited = [edit for edit in edits if edit.old.target == id]
             changed = [
@@ -246,7 +248,9 @@ class CheckedCommit:
 
     def __init__(self, layout: Layout, staged: Staged, registry: Registry, append_only: bool = True,
                  purged: Collection[str] = ()):  # fmt: skip
-        self.layout, self.staged, self.registry = layout, staged, registry
+        self.layout = layout
+        self.staged = staged
+        self.registry = registry
         self.purged = purged  # ids of memories that a person purged
         # whether an edit of a committed entry is an error
         self.append_only = append_only
@@ -329,7 +333,8 @@ def _history(commit: CheckedCommit) -> list[Problem]:
     about = entries_by_memory(commit.staged.everything) if edits else {}
     found = []
     for edit in edits:
-        problem, allowed = edit_problem(edit), not commit.append_only
+        problem = edit_problem(edit)
+        allowed = not commit.append_only
         entries = about.get(edit.old.target, [])
         unedited = [old.get(entry.id, entry) for entry in entries]
         if replaced_values(edit, fold(unedited), fold(entries)):
@@ -349,7 +354,8 @@ def edits_of(commit: CheckedCommit) -> list[Edit]:
     parents = [commit.digests(parent) for parent in staged.parents]
     if not any(parents):
         return []
-    base, now = commit.digests(staged.base), commit.digests_now()
+    base = commit.digests(staged.base)
+    now = commit.digests_now()
     there = {entry.id: entry for entry in now.values()}
     one_side = {
         digest
@@ -454,7 +460,8 @@ def _derived(commit: CheckedCommit) -> list[Problem]:
 
 def _citations(commit: CheckedCommit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
-    concerned, code = commit.concerned, commit.staged.code
+    concerned = commit.concerned
+    code = commit.staged.code
     looking = _StagedCitations(commit)
     found = []
     for memory in commit.staged.naming({*concerned, *code}):
@@ -525,10 +532,8 @@ class AddedMemories:
             ).items()
             for entry in entries_in(data, path)
         ]
-        digests, ids_before = (
-            {entry.digest for entry in known},
-            {entry.id for entry in known},
-        )
+        digests = {entry.digest for entry in known}
+        ids_before = {entry.id for entry in known}
         entries = [
             entry
             for path, data in staged.texts(new).items()

@@ -94,11 +94,9 @@ DRIVER_SECTION = "merge.rawkomem"
 ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
 IGNORED = "/local/"
 # MERGE runs for merges without conflicts
-CHECK, MERGE, SYNC = (
-    "pre-commit",
-    "pre-merge-commit",
-    "post-merge",
-)
+CHECK = "pre-commit"
+MERGE = "pre-merge-commit"
+SYNC = "post-merge"
 EVENTS = (CHECK, MERGE, SYNC)
 SHELL_SCRIPT = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
 SCRIPT_START = "#!/bin/sh\n"
@@ -195,7 +193,8 @@ class _Connecting:
         below = [] if alone else projects_in(self.tree, untracked=True)
         self.below = [one for one in below if self._name_of(one) != self.name]
         self.layouts = [*own, *self.below]
-        top, git = self.tree.top, self.tree.git
+        top = self.tree.top
+        git = self.tree.git
         common = os.path.join(top, self.tree.ask("rev-parse", "--git-common-dir"))
         refuse_exit(os.path.join(common, "config"), common)
         listed = git.names("config", "--local", "--list", "-z")
@@ -320,7 +319,8 @@ class _Connecting:
             )
         # a committed hook runs on every machine
         program = ["rawkomem"] if self.shares_hooks else wanted.program
-        files, to_do = [], []
+        files = []
+        to_do = []
         for event, script in self._scripts(program, wanted).items():
             path = os.path.join(self.hooks, event)
             before = read_whole(path, os.path.dirname(path))
@@ -389,7 +389,8 @@ class _Connecting:
 
 def _is_there(program: Sequence[str]) -> str:
     """Return shell code that succeeds if the program (or, for `python -m`, the module) is installed."""
-    python, module = program[:-2], program[-1]
+    python = program[:-2]
+    module = program[-1]
     return shlex.join(
         [*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]]
     )
@@ -398,11 +399,9 @@ def _is_there(program: Sequence[str]) -> str:
 # Inserts our lines into a file between two comment lines, and removes them again without any
 # other change.
 
-WHOLE_FILE, OUR_LINES, OUR_LINES_AND_BREAK = (
-    "this file",
-    "these lines",
-    "these lines and the line end above them",
-)
+WHOLE_FILE = "this file"
+OUR_LINES = "these lines"
+OUR_LINES_AND_BREAK = "these lines and the line end above them"
 EMPTY_FILE = re.compile(rb"\A(?:#![^\n]*\n)?\s*\Z")  # empty except for a `#!` line
 
 

@@ -291,7 +291,8 @@ def work_tree(folder: str) -> WorkTree:
 
 def _is_in_tree(folder: str, top: str) -> bool:
     """Tell whether a folder is in a work tree, and not in another one inside it, such as a submodule."""
-    inside, around = os.path.realpath(folder), os.path.realpath(top)
+    inside = os.path.realpath(folder)
+    around = os.path.realpath(top)
     innermost = find_git(inside)
     below = around.rstrip(os.sep) + os.sep
     nested = innermost is not None and innermost.tree.startswith(below)

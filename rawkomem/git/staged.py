@@ -185,10 +185,8 @@ class Staged:
         When git writes its index, it reads files of the work tree that may have changed, through their filters. So it
         gets a folder without these files as its work tree.
         """
-        own, apart = (
-            self.tree.ask("rev-parse", "--absolute-git-dir"),
-            os.path.abspath(os.sep),
-        )
+        own = self.tree.ask("rev-parse", "--absolute-git-dir")
+        apart = os.path.abspath(os.sep)
         given = {**self.tree.git.given, "GIT_DIR": own, "GIT_WORK_TREE": apart}
         for path, data in files.items():
             blob = (

@@ -104,7 +104,8 @@ def hook_handlers(name: str) -> dict[str, dict[str, object]]:
 
 def hook_items(name: str) -> dict[str, object]:
     """Return event → our item in its list: a handler, or a group that holds one."""
-    grouped, matchers = HOSTS[name].grouped, HOSTS[name].matchers
+    grouped = HOSTS[name].grouped
+    matchers = HOSTS[name].matchers
     items: dict[str, object] = {}
     for event, handler in hook_handlers(name).items():
         only = {"matcher": matchers[event]} if event in matchers else {}
@@ -275,11 +276,9 @@ def _owned_plugin(name: str, project: str, connect: bool) -> list[FileEdit]:
 
 def _hook_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
     """Return the edits of a host's settings files that add or remove our hooks."""
-    file, beside, host = (
-        settings_file(name, project),
-        hooks_file(name, project),
-        HOSTS[name],
-    )
+    file = settings_file(name, project)
+    beside = hooks_file(name, project)
+    host = HOSTS[name]
     if host.template or not file:
         return []
     if not connect:
@@ -298,7 +297,8 @@ def _server_edits(
     name: str, project: str, connect: bool, others: bool = False
 ) -> list[tuple[str, Edit]]:
     """Return the edits that add or remove our MCP server; see `_is_shared` for `others`."""
-    file, mcp = servers_file(name, project), HOSTS[name].mcp
+    file = servers_file(name, project)
+    mcp = HOSTS[name].mcp
     if not file:
         return []
     if connect:
@@ -457,7 +457,9 @@ def _remove_empty(folder: str, project: str) -> None:
 
 # Check for each connected host whether its hooks ran recently and, if not, why.
 
-HOUR, MINUTE = DAY // 24, DAY // 1440  # in milliseconds
+# in milliseconds
+HOUR = DAY // 24
+MINUTE = DAY // 1440
 SLOW_DAYS = 7  # older calls are ignored
 # a session that was active later than this after the last call did not call us
 LATE_MS = 10 * MINUTE

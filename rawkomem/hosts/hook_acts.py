@@ -76,7 +76,8 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
     else:
         table = read_table(layout, sweep(layout).digest)
     rules = table.rules if table else _made_again(layout, call)
-    host, is_after = HOSTS[call.host], call.event == AFTER
+    host = HOSTS[call.host]
+    is_after = call.event == AFTER
     fitting: dict[str, list[ActRule]] = {}
     for rule in rules:
         if act := next((act for act in acts if rule.holds_for(act)), None):

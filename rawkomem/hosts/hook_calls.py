@@ -65,7 +65,8 @@ COPIES_S = 1.5
 
 def is_first_call(layout: Layout, *what: str, within_s: float = WINDOW_S) -> bool:
     """Tell whether no equal call came within the last `within_s` seconds, and record this one."""
-    key, at = checksum(*what), time.time()
+    key = checksum(*what)
+    at = time.time()
     try:
         with change(layout) as db:
             # A time of more than a second in the future is wrong.

@@ -25,7 +25,8 @@ def run_hook(folder: str, arguments: list[str]) -> None:
 
         run_other(folder, arguments)
         return
-    data, known = b"", None
+    data = b""
+    known = None
     try:
         while len(data) < MAX_TEXT_BYTES and (piece := os.read(0, 2**20)):
             data += piece

@@ -265,7 +265,8 @@ def rehearsed(
 
 def _fitting(injection: Injection, room: int) -> Injection:
     """Return an injection without its pointers, last memories and last notices if they exceed `room` bytes."""
-    items, notices = injection.items, injection.notices
+    items = injection.items
+    notices = injection.notices
     while len(injection.text.encode()) > room:
         if items and not injection.pointers:
             items = items[:-1]

@@ -141,7 +141,8 @@ def _vouched_facts(
 
 def _in_full(heading: str, memories: Sequence[Memory], most: int) -> list[str]:
     """Return memories below a heading, in full while they fit into `most` tokens."""
-    lines, left = [], most
+    lines = []
+    left = most
     for memory in memories:
         line = f"- {_title(memory)}: {held(excerpt(memory.title, safe_body(memory.body)))}{_id(memory.id)}"
         left -= count_tokens(line)
@@ -429,7 +430,8 @@ def learn_behind(
     repository: Repository, call: Call, talk: IO[bytes], ended: bool = False
 ) -> None:
     """Run the background process: find drafts, record work, update the index, and wake the sinks."""
-    transcript, run = call.transcript, RunFacts(agent=call.host, session=call.session)
+    transcript = call.transcript
+    run = RunFacts(agent=call.host, session=call.session)
     if transcript:
         time.sleep(SETTLE_S)
     else:

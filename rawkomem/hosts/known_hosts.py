@@ -16,20 +16,19 @@ Fields = Mapping[str, object]
 Names = Mapping[str, str]
 
 
-START, PROMPT, COMPACT, TURN, END = (
-    "session-start",
-    "prompt",
-    "compact",
-    "turn-end",
-    "session-end",
-)
+START = "session-start"
+PROMPT = "prompt"
+COMPACT = "compact"
+TURN = "turn-end"
+END = "session-end"
 # a host without transcripts passes the messages so far, before its agent stores a memory
 TALK = "talk"
 SUBAGENT = "subagent-start"
 LEARN = "learn"  # the event of the background learner; no host sends it
 # before and after an agent runs a command or writes a file
 ACT_EVENTS = BEFORE, AFTER = "before-tool", "after-tool"
-COMMAND, WRITE = "command", "write"
+COMMAND = "command"
+WRITE = "write"
 EVENTS = (START, SUBAGENT, PROMPT, COMPACT, TALK, *ACT_EVENTS, TURN, END)
 CLAUDE_EVENTS = {
     "SessionStart": START,

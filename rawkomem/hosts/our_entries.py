@@ -28,7 +28,8 @@ OUR_PROGRAM = re.compile(
 )
 # On a machine without rawkomem, no error may appear at each prompt, so the exit code is always 0. The first form works
 # in sh, Git Bash and PowerShell; cmd.exe needs the second.
-ALWAYS_0, ALWAYS_0_IN_CMD = "; exit 0", " & exit /b 0"
+ALWAYS_0 = "; exit 0"
+ALWAYS_0_IN_CMD = " & exit /b 0"
 
 
 def calls_us(handler: object) -> bool:
@@ -62,7 +63,8 @@ def by_name(item: object) -> object:
 
 def _our_line(handler: Mapping[str, object], key: str) -> str:
     """Return the command line with our program's name, guarded, if it runs our hook; else an empty text."""
-    line, arguments = handler.get(key), handler.get(ARGUMENTS)
+    line = handler.get(key)
+    arguments = handler.get(ARGUMENTS)
     if not isinstance(line, str):
         return ""
     if isinstance(arguments, list):
@@ -98,7 +100,8 @@ def edited(text: str, edits: Sequence[Edit], is_toml: bool) -> str:
 
     Raises ValueError if the file cannot be parsed or edited.
     """
-    before, after = parsed(text, is_toml), parsed(text, is_toml)
+    before = parsed(text, is_toml)
+    after = parsed(text, is_toml)
     for edit in edits:
         edit(after)
     if after == before:
@@ -152,7 +155,8 @@ def _by_index(before: list[Any], after: list[Any]) -> dict[int, Any]:
     """Return the items of a changed list by their index before the change; new items have higher indexes."""
     if len(before) == len(after):
         return dict(enumerate(after))
-    added, kept = [*after], {}
+    added = [*after]
+    kept = {}
     for index, item in enumerate(before):
         if added and item == added[0]:
             kept[index] = added.pop(0)
@@ -187,7 +191,8 @@ class _JsonText:
         new = after if is_object else _by_index(before, after)
         members, close = self._members(at, is_object)
         kept: list[str] = []
-        notes, last_end = "", at + 1
+        notes = ""
+        last_end = at + 1
         for key, start, value, end in members:
             lead = self._lead(last_end, start)
             text = self.text[value:end]
@@ -225,7 +230,8 @@ class _JsonText:
         members: list[tuple[Any, int, int, int]] = []
         at = self._skip(at + 1)
         while self.strict[at] not in "}]":
-            start, key = at, len(members)
+            start = at
+            key = len(members)
             if is_object:
                 key, at = DECODER.raw_decode(self.strict, at)
                 at = self._skip(self._skip(at) + 1)  # the colon

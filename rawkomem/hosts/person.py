@@ -18,13 +18,16 @@ from .known_hosts import AGENT_PROGRAMS, AGENT_VARIABLES
 if TYPE_CHECKING:
     from ..repository import Repository
 
-PERSON, AGENT = "person", "agent"
+PERSON = "person"
+AGENT = "agent"
 MAX_ANCESTORS = 64
 TERMINALS = ("/dev/pts/", "/dev/tty")
 MAX_ARGUMENTS_BYTES = 4096
-PS, PS_LIMIT_S = ("ps", "-axo", "pid=,ppid=,pgid=,tpgid=,tty=,command="), 5
+PS = ("ps", "-axo", "pid=,ppid=,pgid=,tpgid=,tty=,command=")
+PS_LIMIT_S = 5
 # processes that adopt a process whose parent has exited
-INIT, KEEPERS = (1, ("systemd", "init", "launchd"))
+INIT = 1
+KEEPERS = ("systemd", "init", "launchd")
 INTERPRETERS = str.split("node bun deno python ruby perl npm npx uv uvx pipx")
 SHELLS = str.split("sh bash dash zsh fish ksh ash busybox")
 # Programs that a person may use to make another terminal, if they read from a person's terminal and not from a pipe.
@@ -162,7 +165,8 @@ def _terminal_number(path: str) -> str:
         device = os.stat(path).st_rdev
     except OSError:
         return ""
-    major, minor = os.major(device), os.minor(device)
+    major = os.major(device)
+    minor = os.minor(device)
     return str((minor & 0xFF) | (major << 8) | ((minor & ~0xFF) << 12))
 
 

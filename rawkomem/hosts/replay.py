@@ -73,10 +73,8 @@ def find_sessions(layout: Layout) -> list[str]:
 
 def sessions_of(layout: Layout, name: str) -> list[str]:
     """Return the transcripts of a project that a host or SpecStory stores; empty for other hosts."""
-    project, place = (
-        os.path.realpath(layout.project),
-        session_places(layout).get(name, ""),
-    )
+    project = os.path.realpath(layout.project)
+    place = session_places(layout).get(name, "")
     if name == "codex":
         files = glob(
             os.path.join(escape(place), "**", "rollout-*.jsonl"), recursive=True
@@ -260,11 +258,13 @@ def past_answers(repository: Repository, past: Past) -> Iterator[PastAnswer]:
     readers = {
         host.transcript: host for host in reversed(HOSTS.values()) if host.transcript
     }
-    host, injected = readers.get(past.host, HOSTS["claude"]), Told()
+    host = readers.get(past.host, HOSTS["claude"])
+    injected = Told()
     for number, moment in enumerate(past.moments, 1):
         if moment.is_fresh or not host.keeps_context:
             injected = Told()
-        before, room = past.before(moment), host.max_context_bytes
+        before = past.before(moment)
+        room = host.max_context_bytes
         injection = rehearsed(repository, moment.prompt, before, injected, room)
         keys = injected.keys | {*map(received_key, injection.items)}
         injected = Told(keys, injected.tokens + tokens_spent(injection))
@@ -302,7 +302,8 @@ def _corrections(
             turn = turns[draft.id]
             one = _judged(repository, draft, before, own.number)
             if one.memory:
-                id, last = one.memory.id, corrected.get(one.memory.id, 0)
+                id = one.memory.id
+                last = corrected.get(one.memory.id, 0)
                 acts = past.turns[last : turn - 1]
                 if act := _fitting_act(one.memory, acts):
                     one = replace(one, verdict=COVERED, act=act)

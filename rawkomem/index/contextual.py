@@ -201,7 +201,8 @@ def _fill(
     index.refresh()
     _write_vectors(index, embedder.name, {})
     held, count = index.store.depth()
-    done, total = 0, count - held
+    done = 0
+    total = count - held
     while wanted := _wanted(index):
         started = time.monotonic()
         vectors = vectors_of(
@@ -249,7 +250,8 @@ def _write_vectors(
             try:
                 writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT rolls back
                 index.require_store()
-                catalogue, store = Catalogue(writer), index.open_store(writer)
+                catalogue = Catalogue(writer)
+                store = index.open_store(writer)
                 # of another model, or a new index
                 if catalogue.meta().get("deep") != name:
                     store.flatten()

@@ -284,7 +284,8 @@ STORE_LOST = "store lost"  # start of the name of a fact in files/records.py
 # the next use of the store outside compares it with the catalogue
 STORE_IS_BEHIND = "DELETE FROM meta WHERE key = 'outside'"
 # The second tier is used while at most this number, or this share, of memories lack contextual vectors.
-MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05
+MAX_MISSING = 3
+MAX_MISSING_SHARE = 0.05
 
 
 class Index:
@@ -344,7 +345,8 @@ class Index:
                     f"each command builds an index in memory, because neither {self.layout.local} nor {folder} can be"
                     f" written ({hint})"
                 )
-                self._path, self.told = memory_path(), True
+                self._path = memory_path()
+                self.told = True
             if in_memory(self._path):
                 self._anchor = open_database(self._path)
         return self._path
@@ -594,7 +596,8 @@ class Index:
         self.close_outside()
         if self._anchor is not None:
             self._anchor.close()
-            self._anchor, self._path = None, ""
+            self._anchor = None
+            self._path = ""
 
     def release(self) -> None:
         """Close the database; the next question opens it again."""
@@ -620,7 +623,8 @@ class Index:
 
         Ask during the sweep, and again after a sync if files changed: an error on old data is not raised.
         """
-        is_recent, is_synced = self._is_swept_recently(), False
+        is_recent = self._is_swept_recently()
+        is_synced = False
         while True:
             # digest of the sweep that the index was built from; None: sync it
             swept: str | None = None
@@ -631,7 +635,8 @@ class Index:
                 meta = self.catalogue.meta()
                 if self.why_rebuild(meta):
                     raise IndexBroken("the index is outdated", "run 'rawkomem doctor'")
-                swept, self._is_compared = meta.get("swept"), False
+                swept = meta.get("swept")
+                self._is_compared = False
                 if not is_recent and not is_synced:
                     started = time.monotonic()
                     sweeping = self._start_sweep(swept)
@@ -640,7 +645,8 @@ class Index:
                 self.release()
                 failure = error
             except _StoreBehind as error:
-                swept, failure = None, error
+                swept = None
+                failure = error
             except Exception as error:
                 failure = error
             finally:

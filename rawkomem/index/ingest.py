@@ -369,7 +369,8 @@ def _around(pieces: list[Passage], at: int) -> str:
             if not 0 <= other < len(pieces) or other not in (low - 1, high + 1):
                 continue
             if size + len(pieces[other].text) <= MAX_AROUND_CHARS:
-                low, high = min(low, other), max(high, other)
+                low = min(low, other)
+                high = max(high, other)
                 size += len(pieces[other].text)
     return (
         "\n".join(piece.text for piece in pieces[low : high + 1]) if high > low else ""
@@ -423,7 +424,8 @@ def vectors_of(
         if texts
         else []
     )
-    own, titles = iter(vectors[: len(texts)]), iter(vectors[len(texts) :])
+    own = iter(vectors[: len(texts)])
+    titles = iter(vectors[len(texts) :])
     found: list[list[bytes]] = []
     for memory, pieces in documents:
         body = [next(own) for piece in pieces if piece.field == BODY]
@@ -562,7 +564,8 @@ class Ingest:
 
         folding = FoldTogether(entries_about, vouching_of(self.layout, self.db))
         paths = {path for path, _ in known.values()}
-        changed, dropped = [], []
+        changed = []
+        dropped = []
         for id in json.loads(ids):
             memory = folding.memory(id)
             doc = (

@@ -22,7 +22,9 @@ from .stores.protocol import SearchStore
 # Counts the memories that a list shows: by kind, importance and tag, and how often each was used.
 
 MAX_NAMES = 10  # names in a top list
-COURSE_WEEKS, COURSE_DAYS = 26, 30  # how far back `weeks` and `days` reach
+# how far back `weeks` and `days` reach
+COURSE_WEEKS = 26
+COURSE_DAYS = 30
 
 
 @record

@@ -163,7 +163,8 @@ def _compare_outside(index: Index, writer: apsw.Connection) -> None:
     catalogue = Catalogue(writer)
     if outside is None or outside.generation() == catalogue.meta().get("outside"):
         return
-    held, known = outside.held(), catalogue.digests()
+    held = outside.held()
+    known = catalogue.digests()
     outside.drop([id for id in held if id not in known])
     outside.commit()
     with writer:

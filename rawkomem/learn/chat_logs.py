@@ -29,12 +29,16 @@ MAX_NAME_CHARS = 30
 
 def turns_of_log(lines: Iterable[str]) -> Iterator[Turn]:
     """Yield the turns of a log. A line in code, or in the block of a tool, names no speaker."""
-    role, at, said, fence = NOBODY, 0, list[str](), ""
+    role = NOBODY
+    at = 0
+    said = list[str]()
+    fence = ""
     lines = [*lines]
     blocks = _find_blocks(lines)
     last = -1  # line of the block
     for number, line in enumerate(lines):
-        before, fence = fence, fence_after(fence, line)
+        before = fence
+        fence = fence_after(fence, line)
         last = max(last, blocks.get(number, -1))
         is_quoted = before or fence or number <= last
         speaker = None if is_quoted else _named_speaker(line)
@@ -121,8 +125,10 @@ def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
     lines = [*lines]
     blocks = _find_blocks(lines)
     speakers = _find_speakers(lines, blocks)
-    role, at = "", 0
-    words, tools = list[str](), list[list[str]]()
+    role = ""
+    at = 0
+    words = list[str]()
+    tools = list[list[str]]()
     number = min(speakers, default=len(lines))
     while number < len(lines):
         last = blocks.get(number, number)
@@ -143,14 +149,21 @@ def _find_blocks(lines: Sequence[str]) -> dict[int, int]:
     If code in a block has no end, the block would have none: then its end, and those of later blocks, may be in code.
     """
     blocks: dict[int, int] = {}
-    start, ends, fence, above = -1, "", "", ""
-    is_wrapped, reads_code = False, True
+    start = -1
+    ends = ""
+    fence = ""
+    above = ""
+    is_wrapped = False
+    reads_code = True
     number = 0
     while number < len(lines):
         line = lines[number]
         opens = next((tag for tag in BLOCK_ENDS if line.startswith(tag)), "")
         if start < 0 and opens:
-            start, ends, fence, above = number, BLOCK_ENDS[opens], "", ""
+            start = number
+            ends = BLOCK_ENDS[opens]
+            fence = ""
+            above = ""
             is_wrapped = DETAILS in "".join(lines[start : start + 2])
         if start >= 0:
             fence = fence_after(fence, line) if reads_code else ""
@@ -162,11 +175,14 @@ def _find_blocks(lines: Sequence[str]) -> dict[int, int]:
                 blocks[start], start = number, -1
         elif blocks and line.strip() in (ends, DETAILS_END + ends):
             blocks[next(reversed(blocks))] = number
-        number, above = number + 1, line
+        number = number + 1
+        above = line
         if number == len(lines) and start >= 0:
             blocks[start] = number - 1
             if reads_code:
-                number, start, reads_code = start, -1, False
+                number = start
+                start = -1
+                reads_code = False
     return blocks
 
 

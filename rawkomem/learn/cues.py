@@ -15,7 +15,9 @@ from ..model.values import record
 from ..text.language import language, word_set
 
 # Kinds of cues that are no kinds of drafts: a question, a doubt, and a request to write down what was just said
-QUESTION, DOUBT, NOTE = "question", "doubt", "note"
+QUESTION = "question"
+DOUBT = "doubt"
+NOTE = "note"
 MAX_READ_SENTENCES = (
     10_000  # whose cues are remembered: hooks read a session again and again
 )
@@ -77,7 +79,8 @@ def _cues_of(code: str) -> tuple[Cue, ...]:
 
 def language_of(sentence: str) -> str:
     """Return the code of the language with cues that a sentence is in; empty if it is in no such language."""
-    words, counts = language().words(sentence), {}
+    words = language().words(sentence)
+    counts = {}
     latin = sum(map(str.isascii, words))
     for code, table in languages().items():
         letters = table.get("letters")
@@ -342,11 +345,9 @@ ANNOUNCING = word_set(
     """
 )
 # start of conditions
-WORKING_WITH, WORKING_ON, ASKED = (
-    "When working with",
-    "When working on",
-    "When asked:",
-)
+WORKING_WITH = "When working with"
+WORKING_ON = "When working on"
+ASKED = "When asked:"
 THIS_FILE = caseless(r"\b(?:this|that|the same) (?:file|script|page|doc(?:ument)?)\b")
 # a word that stands for what was said before: "don't do that again", "the same for …"
 POINTS = caseless(

@@ -81,11 +81,16 @@ INSTRUCTION_FOLDERS = (
     ".github/instructions/",
 )
 # a failure is often about one case, so nobody is asked about its fix
-FIX_SCORE, INSTRUCTION_SCORE = 0.6, 1.5
-MAX_FIXES, MAX_EDITS = 2, 3  # of one session
+FIX_SCORE = 0.6
+INSTRUCTION_SCORE = 1.5
+# of one session
+MAX_FIXES = 2
+MAX_EDITS = 3
 MIN_EDIT_WORDS = 4
 MAX_EDIT_CHARS = 1_500
-MAX_COMMAND_CHARS, MAX_ERROR_CHARS, MAX_CAUSE_CHARS = 120, 200, 400
+MAX_COMMAND_CHARS = 120
+MAX_ERROR_CHARS = 200
+MAX_CAUSE_CHARS = 400
 ERROR_WORDS = (
     "error",
     "fail",
@@ -206,7 +211,8 @@ MIN_MORE_SCORE = 0.3  # of the others
 MAX_ASKED = 8
 MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
-REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
+REMEMBERS = "asks to remember it"
+REQUEST_SCORE = 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
 # of one cue that a draft needs: several hints ("it should be blue", "you need to") say together no more than one
 MIN_CLEAR_WEIGHT = 1.0
@@ -214,9 +220,12 @@ MIN_CLEAR_WEIGHT = 1.0
 # of a session: they describe a task
 MAX_WEAK_SCORE = 0.6
 # for each other sentence of the statement that contains cues
-FURTHER_SCORE, MAX_FURTHER = 0.2, 2
+FURTHER_SCORE = 0.2
+MAX_FURTHER = 2
 ANSWERS = "answers the agent's question"
-AGAIN, AGAIN_SCORE = "said again", 0.5  # each time that a person says the same
+# each time that a person says the same
+AGAIN = "said again"
+AGAIN_SCORE = 0.5
 AGREED_SCORE = 1.0  # a statement that a person agreed to
 ANSWER_SCORE = 0.5  # an answer to a question of the agent: it is mostly about one case
 MAX_ANSWER_WORDS = 12  # of an answer without a number; a longer turn says more
@@ -239,7 +248,8 @@ BLOCKS = re.compile(
 NUMBER = re.compile(
     r"(?:^|(?<=[\s;]))(?:re:? |q)?\**(\d{1,2})[.):]\**(?= )", re.I | re.M
 )
-QUESTION_MARKS, SENTENCE_ENDS = ("?", "？"), (".", "!", "…", "。", "！")
+QUESTION_MARKS = ("?", "？")
+SENTENCE_ENDS = (".", "!", "…", "。", "！")
 
 
 RULES = (CORRECTION, RULE, PREFERENCE)  # kinds that say how to do some work
@@ -318,7 +328,8 @@ def _draft_of(
 ) -> Draft:
     """Return the draft of one statement."""
     said = redact(statement.said)[:MAX_SAID_CHARS].strip()
-    before, text = redact(exchange.before).strip(), redact(statement.text).strip()
+    before = redact(exchange.before).strip()
+    text = redact(statement.text).strip()
     kind = statement.kind
     title = redact(statement.title) or draft_title(text)
     when = conditions_of_title(title, text)
@@ -569,7 +580,8 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     if kind and further > 0:
         parts.append(("says more", FURTHER_SCORE * min(further, MAX_FURTHER)))
     if not kind and cues.PROPOSES.search(exchange.agreed):
-        parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
+        parts = [("agrees with the agent", AGREED_SCORE)]
+        kind = AGREED
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
     score = sum(weight for _, weight in parts) if kind else 0.0
     is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits)
@@ -631,11 +643,9 @@ QUOTE_KEY = "quote"  # key of a memory that holds the person's words
 BY_AGENT = (FIX, INSTRUCTION)  # kinds in which no person speaks
 MAX_QUOTE_CHARS = 600
 # labels of the parts of an exchange
-AGENT_LABEL, PERSON_LABEL, EVIDENCE_LABEL = (
-    "agent",
-    "person",
-    "evidence",
-)
+AGENT_LABEL = "agent"
+PERSON_LABEL = "person"
+EVIDENCE_LABEL = "evidence"
 
 
 def entry_of_draft(draft: Draft) -> Entry:

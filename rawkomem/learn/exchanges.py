@@ -119,10 +119,8 @@ def _unquoted_rule(quoted: re.Match[str]) -> str:
 
 def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield the lines that a person wrote, without the words of others in them, and "" for all other lines."""
-    opening, output = (
-        _opening(lines),
-        [n for n, (_, kind) in enumerate(lines) if kind not in ("", CLOSED)],
-    )
+    opening = _opening(lines)
+    output = [n for n, (_, kind) in enumerate(lines) if kind not in ("", CLOSED)]
     last = max((n for n, (line, _) in enumerate(lines) if not line), default=-1) + 1
     foreign = announced = False
     small = False  # whether a paragraph of the paste starts with a small letter
@@ -149,7 +147,8 @@ def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
                     and not any(kind for _, kind in lines[number + 1 : number + 3])
                 )
                 if told := cues.TELLS.search(own):
-                    own, foreign = own[: told.end()], True
+                    own = own[: told.end()]
+                    foreign = True
             announced = line.endswith(":") or shown
         yield own
         above = (line, line and kind)
@@ -196,7 +195,8 @@ class HeardWords:
         ) >= QUOTED_SHARE * len(runs)
 
     def _word_runs(self, text: str) -> list[int]:
-        words, size = language().words(text), self._run_words
+        words = language().words(text)
+        size = self._run_words
         return [
             hash(tuple(words[at : at + size])) for at in range(len(words) - size + 1)
         ]
@@ -204,7 +204,8 @@ class HeardWords:
 
 # Decide whether a person's answer agrees with the agent, and with which of the agent's statements.
 
-AGREES, OBJECTS = "agrees", "objects"
+AGREES = "agrees"
+OBJECTS = "objects"
 MAX_NOD_WORDS = 8  # in a longer turn, "ok" opens the next request instead of agreeing
 # share of an offer's words that occur in the statement it is about
 MIN_OFFER_SHARE = 0.5
@@ -233,16 +234,15 @@ def agreed_statement(said: str, before: str, turns: Sequence[Turn] = ()) -> str:
     """
     if answer_to_agent(said) != AGREES:
         return ""
-    spoken, offer = sentences(before), ""
+    spoken = sentences(before)
+    offer = ""
     while spoken and (cues.OFFERS.search(spoken[-1]) or spoken[-1].endswith("?")):
         offer = f"{spoken.pop()} {offer}"
     both = len(spoken) > 1 and cues.CONTINUES.match(spoken[-1])
     said_last = spoken[-2:] if both else spoken[-1:]
     statement = " ".join(said_last)
-    about, offered = (
-        _content_terms(statement),
-        _content_terms(offer) - cues.OFFER_WORDS,
-    )
+    about = _content_terms(statement)
+    offered = _content_terms(offer) - cues.OFFER_WORDS
     if len(offered & about) < MIN_OFFER_SHARE * len(offered) and not cues.REFERS.search(
         offer
     ):
@@ -292,7 +292,8 @@ def find_quote(
     function is_said_in(), which wants whole sentences.
     """
     said_in = said_in or is_said_in
-    printed, heard = HeardWords(), 0
+    printed = HeardWords()
+    heard = 0
     for number, turn in enumerate(turns):
         if turn.role == USER and said_in(
             quote, typed := typed_in(turn.text, whole=True)
@@ -367,7 +368,8 @@ def _rests_of_sentence(quote: str, text: str) -> Iterator[tuple[str, str, str]]:
 
 def is_about_quote(quote: str, text: str) -> bool:
     """Return whether a memory's text shares enough content words with a quote. A quote like "yes" proves nothing."""
-    own, said = _content_terms(text), _content_terms(quote)
+    own = _content_terms(text)
+    said = _content_terms(quote)
     return bool(said) and len(said & own) >= min(MIN_QUOTE_SHARED_WORDS, len(said))
 
 
@@ -378,7 +380,8 @@ def normalized_quote(text: str) -> str:
 
 def _around_quote(quote: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield the text before and after a quote, for each place where a text contains it in whole words."""
-    quote, text = normalized_quote(quote), normalized_quote(text)
+    quote = normalized_quote(quote)
+    text = normalized_quote(text)
     if quote and quote == text:
         yield "", ""
     elif len(terms_of(quote)) >= MIN_QUOTE_WORDS:

@@ -97,7 +97,8 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     half = (limit - len(GAP)) // 2
-    head, tail = text[:half], text[-half:]
+    head = text[:half]
+    tail = text[-half:]
     return (
         (head.rpartition(" ")[0] or head).rstrip()
         + GAP
@@ -145,15 +146,19 @@ def _exchange_chunk(
 MAX_EXISTING = 200  # titles of memories in the prompt: those changed last
 MAX_FOUND = 50  # titles of drafts of earlier chunks in the prompt
 MAX_MEMORIES = 10  # taken from one answer
-TITLE_CHARS, TEXT_CHARS, BEFORE_CHARS = 90, 10_000, 1_000  # at most, in a draft
-MAX_CONDITIONS, MAX_TAGS, TAG_CHARS = 8, 8, 40  # in a draft
+# at most, in a draft
+TITLE_CHARS = 90
+TEXT_CHARS = 10_000
+BEFORE_CHARS = 1_000
+# in a draft
+MAX_CONDITIONS = 8
+MAX_TAGS = 8
+TAG_CHARS = 40
 # Outcomes of a memory that the model proposes; they are shown as counts
-NEW, UNQUOTED, REPEATED, KNOWN_ALREADY = (
-    "found",
-    "no such quote",
-    "said before",
-    "known already",
-)
+NEW = "found"
+UNQUOTED = "no such quote"
+REPEATED = "said before"
+KNOWN_ALREADY = "known already"
 FAILED_CHUNKS = "chunks without an answer"
 
 EXTRACTION_SYSTEM = """You decide what a team of developers and coding agents should remember from a session.
@@ -196,7 +201,8 @@ class DraftFinder:
         existing: Sequence[Memory],
         found: Sequence[Draft] = (),
     ):
-        self._llm, self._run = llm, run
+        self._llm = llm
+        self._run = run
         self._existing = existing[:MAX_EXISTING]
         self._earlier = [*found]
         self.drafts: list[Draft] = []
@@ -269,12 +275,11 @@ def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
     """Yield the answers in a model's object: the items of `memories`, or else the object itself."""
     wanted = answer.get("shouldCreateMemory", True) is not False
     for item in (objects_in(answer.get("memories")) or [dict(answer)])[:MAX_MEMORIES]:
-        title, content, front = (
-            item.get("memoryTitle"),
-            item.get("content"),
-            item.get("frontmatter"),
-        )
-        reason, quote = item.get("reasoning"), str(item.get("quote") or "")
+        title = item.get("memoryTitle")
+        content = item.get("content")
+        front = item.get("frontmatter")
+        reason = item.get("reasoning")
+        quote = str(item.get("quote") or "")
         if wanted and _is_text(title) and _is_text(content) and isinstance(front, dict):
             yield Extracted(
                 True,
@@ -296,17 +301,16 @@ def draft_from(
     item: Extracted, turns: Sequence[Turn], run: RunFacts, model: str
 ) -> Draft | None:
     """Return a model's answer as a draft with known fields of limited length; None if nobody said its quote."""
-    quote, front = clean(item.quote).strip(), item.frontmatter or {}
+    quote = clean(item.quote).strip()
+    front = item.frontmatter or {}
     proof = _typed_proof(quote, turns, str(front.get("type", ""))) or _agreed_proof(
         quote, turns
     )
     if not proof:
         return None
     answer, kind, said, before = proof
-    title, text = (
-        one_line(item.title, TITLE_CHARS),
-        clean(item.content)[:TEXT_CHARS].strip(),
-    )
+    title = one_line(item.title, TITLE_CHARS)
+    text = clean(item.content)[:TEXT_CHARS].strip()
     return Draft(
         id=draft_id(run.session, normalized_quote(quote)),
         kind=kind,

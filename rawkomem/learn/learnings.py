@@ -210,7 +210,8 @@ def plan_learnings(census: Census, by: str = "") -> Plan:
         if learning or len(new) >= MIN_TRACES:
             whole = (learning,) if learning else ()
             entries.append(_learning_entry(census, whole, new, by))
-    changed, before = {entry.target for entry in entries}, census.now - OLD_DAYS * DAY
+    changed = {entry.target for entry in entries}
+    before = census.now - OLD_DAYS * DAY
     old = [
         learning
         for learning in learnings

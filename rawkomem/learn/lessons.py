@@ -54,12 +54,10 @@ from ..text.language import language
 
 LESSON_ID = re.compile(r"lesson_\d+_[^_]*")
 SCOPE_LENGTH = 200  # characters of a scope that go into a condition
-LESSON_STORED, LESSON_KNOWN, LESSON_BETTER, LESSON_HELD = (
-    "stored",
-    "known",
-    "superseded",
-    "quarantined",
-)
+LESSON_STORED = "stored"
+LESSON_KNOWN = "known"
+LESSON_BETTER = "superseded"
+LESSON_HELD = "quarantined"
 
 
 @record
@@ -239,10 +237,8 @@ def read_wire(text: str) -> Lesson:
 
 
 def _wire_of(block: YamoBlock) -> Lesson:
-    name, scope = (
-        block.value("context", "error_pattern"),
-        block.value("meta", "applicability_scope"),
-    )
+    name = block.value("context", "error_pattern")
+    scope = block.value("meta", "applicability_scope")
     context = LessonContext(
         situation=block.value("context", "original_context"),
         error_pattern=name,
@@ -279,7 +275,8 @@ def _confidence_number(text: str) -> float:
 
 def covers_failures(lesson: Lesson, draft: Draft) -> bool:
     """Tell whether a lesson covers the failures of a draft. An empty scope, or "this project", matches any scope."""
-    told, known = dict(draft.fields), lesson.context
+    told = dict(draft.fields)
+    known = lesson.context
     same_scope = told.get("applicableScope", "") in ("", known.applicable_scope)
     anywhere = known.applicable_scope in ("", "this project")
     return known.error_pattern == told["errorPattern"] and (same_scope or anywhere)
@@ -361,10 +358,12 @@ def _drafts_of_failures(
         for memory in reversed(failures)
         for item in items_under(memory.body, "learnings")
     )
-    rule, fix = last("rule") or next(filter(None, learned), ""), last("fix")
+    rule = last("rule") or next(filter(None, learned), "")
+    fix = last("fix")
     if not rule and not fix:
         return
-    times, latest = len(failures), failures[-1]
+    times = len(failures)
+    latest = failures[-1]
     listed = "\n".join(
         f"- {iso(one.created)[:10]} {one.id}: {_quoted(_fact(one, 'error') or one.title)}"
         for one in failures

@@ -99,11 +99,9 @@ def completion_text(answer: Any) -> str:
     try:
         choice = answer["choices"][0]
         message = choice["message"]
-        refusal, text, ending = (
-            message.get("refusal"),
-            message.get("content"),
-            choice.get("finish_reason"),
-        )
+        refusal = message.get("refusal")
+        text = message.get("content")
+        ending = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
         hint = "Check that llm.provider is OpenAI-compatible."
         raise LlmFailure(
@@ -278,7 +276,9 @@ def ask_for_json(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str
     """Return the model's answer as an object that fits the schema. Retry once; after that raise LlmFailure."""
     wanted = f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
     system = f"{system}\n\n{wanted}".strip()
-    question, answer, problem = prompt, "", ""
+    question = prompt
+    answer = ""
+    problem = ""
     for _ in range(2):
         answer = llm.complete(question, system)
         try:
@@ -303,7 +303,8 @@ def read_json_object(text: str, schema: Schema) -> dict[str, Any]:
             check_schema(found, schema)
         except UnfitAnswer as unfit:
             if length > largest:
-                problem, largest = unfit, length
+                problem = unfit
+                largest = length
         else:
             return found
     raise problem

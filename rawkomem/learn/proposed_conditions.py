@@ -32,7 +32,8 @@ MAX_NAMES = 5  # per condition: with more, it would fire on unrelated tasks
 # memories of one import or session with the same condition; a more common one is useless
 MAX_SHARED_CONDITION = 3
 # of a request that becomes the condition of its correction
-MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14
+MIN_ASK_WORDS = 3
+MAX_ASK_WORDS = 14
 # specific words of a text that make a condition; a text with more has no clear subject
 MAX_SUBJECT_WORDS = 4
 CONTRACTION = re.compile(r"\b\w+['’]\w+\b")

@@ -60,7 +60,8 @@ class KnownTexts:
 
     def _said(self, entry: Entry) -> str:
         """Return the id of the memory that contains the words of an entry or has its title; empty if none does."""
-        title, words = plain_words(entry.title), plain_words(entry.body)
+        title = plain_words(entry.title)
+        words = plain_words(entry.body)
         telling = len(words.split()) >= MIN_KNOWN_WORDS
         return next(
             (
@@ -113,15 +114,14 @@ def means_same(one: Draft, other: Draft) -> bool:
     """Tell whether a person's words in two drafts mean the same: shared words, equal numbers, negated alike."""
     if not {one.kind, other.kind} <= {*PROMOTED_KINDS}:
         return False
-    first, second = statement_of(one.said), statement_of(other.said)
+    first = statement_of(one.said)
+    second = statement_of(other.said)
     if first.numbers != second.numbers or bool(first.negations) != bool(
         second.negations
     ):
         return False
-    both, fewer = (
-        first.subject & second.subject,
-        min(len(first.subject), len(second.subject)),
-    )
+    both = first.subject & second.subject
+    fewer = min(len(first.subject), len(second.subject))
     return len(both) >= MIN_AGAIN_WORDS and len(both) >= MIN_SAME_SHARED * fewer
 
 
@@ -151,7 +151,8 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
         for one in memories
     ]
     whole, key, *vectors = bundled_embedder().embed([draft.text, draft.title, *texts])
-    said, key_numbers = statement_of(draft.text), statement_of(draft.title).numbers
+    said = statement_of(draft.text)
+    key_numbers = statement_of(draft.title).numbers
     close = []
     for memory, text, vector in zip(memories, texts, vectors, strict=True):
         other = statement_of(text)

@@ -36,7 +36,8 @@ Groups = list[tuple[Set[str], list[Draft]]]
 
 # Read the threads of a review from the JSON of an API.
 
-GITHUB, GITLAB = "github review", "gitlab review"
+GITHUB = "github review"
+GITLAB = "gitlab review"
 READ_HINT = (
     "pass the output of 'gh api repos/OWNER/NAME/pulls/NUMBER/comments', or of GitLab's"
     " '/merge_requests/NUMBER/discussions'; see 'rawkomem docs learning'"
@@ -108,7 +109,8 @@ def _objects_in(stream: IO[bytes]) -> Iterator[Record]:
     if len(data) > MAX_DOCUMENT_BYTES:
         size = f"{_name(stream)} has more than {MAX_DOCUMENT_BYTES >> 20} MB"
         raise BadInput(size, "pass fewer pages")
-    text, at = data.decode("utf-8-sig", "replace"), 0
+    text = data.decode("utf-8-sig", "replace")
+    at = 0
     decoder = json.JSONDecoder(strict=False)
     while start := NOT_BLANK.search(text, at):
         try:
@@ -148,10 +150,12 @@ def _thread_of(notes: list[Record]) -> Thread | None:
         return None
     first = written[0]
     path = first.get("path") or within(first, "position", "new_path")
-    host, named = GITHUB, PULL_REQUEST.search(str(first.get("html_url") or first.get("url")))  # fmt: skip
+    host = GITHUB
+    named = PULL_REQUEST.search(str(first.get("html_url") or first.get("url")))
     review = f"{named[1]}#{named[2]}" if named else ""
     if "noteable_type" in first:
-        host, review = GITLAB, f"{first.get('project_id')}!{first.get('noteable_iid')}"
+        host = GITLAB
+        review = f"{first.get('project_id')}!{first.get('noteable_iid')}"
     return Thread(
         host,
         one_line(review, 100),
@@ -196,13 +200,11 @@ MAX_REVIEW_DRAFTS = 5  # of one review: those with the highest scores
 MAX_PATHS = 8  # of one draft
 REVIEW_TAG = "review"
 # what became of a thread: "3 without a request"
-NO_REQUEST, NOT_FOLLOWED, FOLLOWED, OF_BOTS, TOO_WEAK = (
-    "without a request",
-    "without a change",
-    "with a request and a change",
-    "of bots",
-    "with a request left out: about one case, or weaker than five others of the same review",
-)
+NO_REQUEST = "without a request"
+NOT_FOLLOWED = "without a change"
+FOLLOWED = "with a request and a change"
+OF_BOTS = "of bots"
+TOO_WEAK = "with a request left out: about one case, or weaker than five others of the same review"
 DONE_VERBS = (
     "done|fixed|addressed|updated|changed|renamed|removed|added|moved|replaced|applied|reverted|restored|corrected|adjusted"
     "|resolved|dropped|switched|refactored|reworded|split|extracted|simplified"
@@ -341,10 +343,12 @@ def _paths(thread: Thread) -> tuple[str, ...]:
 
 def _group(groups: Groups, draft: Draft) -> None:
     """Put a draft to those with the same request, or into a new group."""
-    said, subject = replace(draft, said=draft.text), statement_of(draft.text).subject
+    said = replace(draft, said=draft.text)
+    subject = statement_of(draft.text).subject
     for words, group in groups:
         # a quick test; a short request is not a part of a long one
-        both, most = len(words & subject), max(len(words), len(subject))
+        both = len(words & subject)
+        most = max(len(words), len(subject))
         if words == subject or (both >= MIN_AGAIN_WORDS and 2 * both >= most):
             other = replace(group[0], said=group[0].text)
             if is_repeated(said, other) or means_same(said, other):

@@ -159,9 +159,14 @@ def _skill_tags(value: Value | None) -> tuple[str, ...]:
 
 SKILL_KIND = "skill"
 # Reliability in RFC-0011: its start value and what each use adds, in tenths so that sums are exact.
-START_TENTHS, SUCCESS_TENTHS, FAILURE_TENTHS, MAX_TENTHS = 5, 1, -2, 10
+START_TENTHS = 5
+SUCCESS_TENTHS = 1
+FAILURE_TENTHS = -2
+MAX_TENTHS = 10
 PRUNED_BELOW = 0.3  # reliability (RFC-0011)
-KEYWORD_SHARE, MEANING_SHARE = 0.7, 0.3  # RFC-0011: shares of a skill's score
+# RFC-0011: shares of a skill's score
+KEYWORD_SHARE = 0.7
+MEANING_SHARE = 0.3
 # RFC-0011: points for a word in each field
 FIELD_POINTS = {
     "name": 3,
@@ -431,7 +436,8 @@ def export_skill(memory: Memory, folder: str, inside: str) -> ExportedSkill:
             "name a folder like .claude/skills",
         )
     refuse_exit(target, os.path.dirname(inside))
-    file, text = os.path.join(target, SKILL_FILE), portable_text(memory, name)
+    file = os.path.join(target, SKILL_FILE)
+    text = portable_text(memory, name)
     before = _read_own(file, target, memory.id)
     if before != text:
         try:

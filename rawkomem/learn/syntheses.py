@@ -37,12 +37,16 @@ from .skills import DESCRIPTION_LENGTH, NAME_LENGTH, SKILL_KIND, skill_body
 # Learnings are Markdown as learnings.py writes it. The proposal stays in quarantine
 # until somebody reviews it.
 
-LEARNING, LESSON = "learning", "lesson"
+LEARNING = "learning"
+LESSON = "lesson"
 MIN_GROUP_COSINE = 0.6  # of memories that belong together, as in state/digests.py
 MIN_LESSONS = 3  # that make a skill if there is no learning
 MAX_ITEMS = 12  # per list
 DESCRIPTION_WORDS = 40
-APPROACH, KNOW, AVOID, RULES = "Approach", "What to know", "Avoid", "Rules"
+APPROACH = "Approach"
+KNOW = "What to know"
+AVOID = "Avoid"
+RULES = "Rules"
 # heading of a proposed skill → the same items in a learning, and their name
 PARTS = {
     APPROACH: ("Recommended Approach", "step"),
@@ -197,7 +201,8 @@ def plan_proposed_skill(draft: SkillDraft, by: str) -> Plan:
 
 def skill_as_yamo(memory: Memory) -> str:
     """Return a proposed skill as a YAMO block, with its steps as output and its warnings and rules as constraints."""
-    sources, at = derived_from(memory), iso(memory.created)
+    sources = derived_from(memory)
+    at = iso(memory.created)
     steps, avoid, rules = (
         items_under(memory.body, heading) for heading in (APPROACH, AVOID, RULES)
     )

@@ -251,17 +251,21 @@ def command_failed(command: str, failed: bool | None, output: str) -> bool | Non
 # person. The steps are the agent's commands and the files that it wrote.
 
 MIN_GOAL_WORDS = 3  # shorter requests, like "hi", do not name a goal
-MAX_GOAL_CHARS, MAX_STEP_CHARS, MAX_NAME_CHARS, MAX_PATH_CHARS = 160, 120, 60, 200
-MAX_STEPS, MAX_TOOLS, MAX_FILES = 12, 20, 40
+MAX_GOAL_CHARS = 160
+MAX_STEP_CHARS = 120
+MAX_NAME_CHARS = 60
+MAX_PATH_CHARS = 200
+MAX_STEPS = 12
+MAX_TOOLS = 20
+MAX_FILES = 40
 # longer pauses between turns count as this much work: people leave sessions open
 MAX_PAUSE_MS = 15 * 60_000
-FAILED_MARK, DONE_MARK = " - failed", " - done"
-SUCCESS, FAILURE, PARTIAL, RECOVERED = (
-    "success",
-    "failure",
-    "partial",
-    "success_with_recovery",
-)
+FAILED_MARK = " - failed"
+DONE_MARK = " - done"
+SUCCESS = "success"
+FAILURE = "failure"
+PARTIAL = "partial"
+RECOVERED = "success_with_recovery"
 
 
 @record

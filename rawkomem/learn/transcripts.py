@@ -101,7 +101,8 @@ def _without_fenced(text: str) -> tuple[str, int]:
     blocks = 0
     while opening := FENCE_OPENING.search(text):
         _, _, after = text[opening.end() :].partition(f"</{FENCE_TAG}{opening[1]}>")
-        text, blocks = text[: opening.start()] + after, blocks + 1
+        text = text[: opening.start()] + after
+        blocks = blocks + 1
     return text, blocks
 
 
@@ -115,12 +116,17 @@ def _without_block(text: str, opening: str) -> tuple[str, int]:
     if opening not in text:
         return text, 0
     kept: list[str] = []
-    blocks, inside, fence = 0, False, ""
+    blocks = 0
+    inside = False
+    fence = ""
     for line in text.split("\n"):
-        before, fence = fence, fence_after(fence, line)
+        before = fence
+        fence = fence_after(fence, line)
         first = line.startswith(opening)
         if first and not inside:
-            inside, blocks, fence = True, blocks + 1, ""
+            inside = True
+            blocks = blocks + 1
+            fence = ""
         elif inside and not before and not first and INJECTED_BLOCKS[opening](line):
             inside = False
         if not inside:
@@ -144,11 +150,9 @@ def _without_json_lists(text: str) -> tuple[str, int]:
         if all(
             isinstance(item, dict) and set(JSON_KEYS) <= set(item) for item in items
         ):
-            text, at, blocks = (
-                text[: opening.start()] + text[end:],
-                opening.start(),
-                blocks + 1,
-            )
+            text = text[: opening.start()] + text[end:]
+            at = opening.start()
+            blocks = blocks + 1
     return text, blocks
 
 
@@ -203,7 +207,8 @@ class Flow:
         if turn.role == USER and self._queued[turn.text.strip()] > 0:
             self._queued[turn.text.strip()] -= 1
             return replace(turn, text="")
-        before, self._command = self._command, None
+        before = self._command
+        self._command = None
         if turn.role != USER or not turn.text:
             self._command = None if turn.text else before
             return turn
@@ -333,7 +338,8 @@ class Transcript:
             read = turns_of_log
             if is_history(head):
                 stem = os.path.splitext(os.path.basename(self._name))[0]
-                self.session, read = session_of_history(head) or stem, turns_of_history
+                self.session = session_of_history(head) or stem
+                read = turns_of_history
             return read(_decoded_line(line) for line in self._lines())
         spread = start == b"[" or not any(_read_record(line) for line in self._ahead)
         records = self._document() if spread else self._records()

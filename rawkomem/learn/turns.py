@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 # Define a turn of a session in a form that is the same for all hosts.
 
-USER, ASSISTANT, TOOL, SYSTEM, NOBODY = "user", "assistant", "tool", "system", ""
+USER = "user"
+ASSISTANT = "assistant"
+TOOL = "tool"
+SYSTEM = "system"
+NOBODY = ""
 # what a person typed while the agent worked, not delivered yet; Flow turns it into USER
 QUEUED = "queued"
 SUBAGENT = "sub-agent"  # from or to a sub-agent; Transcript drops it
@@ -140,7 +144,8 @@ def exit_failed(output: str) -> bool | None:
 
 
 def _edit_of(id: str, input: dict[str, Any]) -> Did:
-    file, edits = _text(_first_value(input, FILE_KEYS)), input.get("edits")
+    file = _text(_first_value(input, FILE_KEYS))
+    edits = input.get("edits")
     parts = _parts(edits) if isinstance(edits, list) else [input]
     written = [_added(part) for part in parts if any(key in part for key in NEW_KEYS)]
     if file and written:
@@ -152,7 +157,8 @@ def _edit_of(id: str, input: dict[str, Any]) -> Did:
 
 def _added(part: dict[str, Any]) -> str:
     """Return the lines that an edit adds, without those that were in the old text."""
-    new, old = _text(_first_value(part, NEW_KEYS)), _text(_first_value(part, OLD_KEYS))
+    new = _text(_first_value(part, NEW_KEYS))
+    old = _text(_first_value(part, OLD_KEYS))
     before = set(old.split("\n")) - {""}
     return "\n".join(line for line in new.split("\n") if line not in before).strip("\n")
 
@@ -257,7 +263,8 @@ def opens_subagent(record: Record) -> bool:
 
 def _claude(record: Record) -> Iterator[Turn]:
     """Yield the turns of Claude Code. Meta records, summaries and text of the host or other programs become SYSTEM."""
-    message, role = record.get("message"), record.get("type")
+    message = record.get("message")
+    role = record.get("type")
     if role in CLAUDE_TYPES:
         yield from _claude_queued(record)
     if not isinstance(message, dict) or role not in (USER, ASSISTANT):
@@ -301,7 +308,8 @@ def _claude_result(record: Record, part: Record) -> Iterator[Turn]:
 
     Only fields outside the message prove that a person refused: a tool can print the same words.
     """
-    output, result = _joined(part.get("content")), record.get("toolUseResult")
+    output = _joined(part.get("content"))
+    result = record.get("toolUseResult")
     refused = (
         record.get("toolDenialKind") == "user-rejected" or result == CLAUDE_REFUSED
     )
@@ -315,7 +323,8 @@ def _claude_result(record: Record, part: Record) -> Iterator[Turn]:
 def _codex(record: Record) -> Iterator[Turn]:
     """Yield the turns of a Codex rollout. It records each message twice, as item and as event; Flow drops one."""
     payload = record["payload"]
-    kind, id = payload.get("type"), payload.get("call_id")
+    kind = payload.get("type")
+    id = payload.get("call_id")
     if kind == "message":
         yield Turn(_role(payload.get("role")), _joined(payload.get("content")))
     elif kind in ("user_message", "agent_message"):
@@ -338,10 +347,8 @@ def _codex_output(output: Any) -> tuple[str, bool | None]:
     if not isinstance(output, dict):
         said = output if isinstance(output, str) else _joined(output)
         return said, exit_failed(said)
-    said, success = (
-        _joined(output.get("output") or output.get("content")),
-        output.get("success"),
-    )
+    said = _joined(output.get("output") or output.get("content"))
+    success = output.get("success")
     failed = _code_failed(output.get("metadata"))
     if failed is None:
         failed = not success if isinstance(success, bool) else exit_failed(said)
@@ -369,8 +376,11 @@ def _opencode(record: Record) -> Iterator[Turn]:
 
 
 def _opencode_tool(part: Record) -> Iterator[Turn]:
-    id, name, state = part.get("callID"), part.get("tool"), part.get("state")
-    status, input = within(state, "status"), within(state, "input")
+    id = part.get("callID")
+    name = part.get("tool")
+    state = part.get("state")
+    status = within(state, "status")
+    input = within(state, "input")
     if isinstance(input, dict):
         yield from _call_turns(id, name, input)
     if status == "error":
@@ -397,7 +407,9 @@ def _gemini(record: Record) -> Iterator[Turn]:
     for call in _parts(record.get("toolCalls")):
         if call.get("agentId"):
             continue
-        id, name, args = call.get("id"), call.get("name"), call.get("args")
+        id = call.get("id")
+        name = call.get("name")
+        args = call.get("args")
         if isinstance(args, dict):
             yield from _call_turns(id, name, args)
         output, failed = _gemini_output(call)
@@ -443,9 +455,11 @@ def _cursor(record: Record) -> Iterator[Turn]:
 
 def _copilot(record: Record) -> Iterator[Turn]:
     """Yield the turns of an event of Copilot CLI. A user message with another source is from a skill or a command."""
-    data, kind = record["data"], str(record["type"])
+    data = record["data"]
+    kind = str(record["type"])
     who, _, what = kind.partition(".")
-    id, name = data.get("toolCallId"), data.get("toolName")
+    id = data.get("toolCallId")
+    name = data.get("toolName")
     if what == "message" and who in (USER, ASSISTANT):
         own = who == USER and data.get("source") not in (None, "", USER)
         yield Turn(SYSTEM if own else who, _text(data.get("content")))

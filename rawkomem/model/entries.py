@@ -265,12 +265,10 @@ class Task:
 
 # Kinds of drafts, by the evidence for them
 # a person said it
-CORRECTION, RULE, PREFERENCE, DECISION = (
-    "correction",
-    "rule",
-    "preference",
-    "decision",
-)
+CORRECTION = "correction"
+RULE = "rule"
+PREFERENCE = "preference"
+DECISION = "decision"
 REQUEST = "request"  # a person said: remember …
 AGREED = "agreed"  # an agent said it, and the person agreed
 FIX = "fix"  # a command failed, then the same command passed

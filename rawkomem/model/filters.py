@@ -45,10 +45,14 @@ if TYPE_CHECKING:
 
 READABLE = (ACTIVE, DRAFT_STATUS, "conflicted")  # statuses that are shown by default
 # further words for --include: memories outside their validity window; all memories
-INCLUDE_EXPIRED, INCLUDE_ALL = (EXPIRED, "all")
+INCLUDE_EXPIRED = EXPIRED
+INCLUDE_ALL = "all"
 
 # How a filter compares its value with a column.
-ANY_OF, ALL_OF, AT_LEAST, BEFORE = "any of", "all of", "at least", "before"
+ANY_OF = "any of"
+ALL_OF = "all of"
+AT_LEAST = "at least"
+BEFORE = "before"
 
 
 @record

@@ -7,9 +7,12 @@ import shlex
 import sys
 from importlib.util import find_spec
 
-PIPX, UV_TOOL, PIP = "pipx", "uv tool", "pip"
+PIPX = "pipx"
+UV_TOOL = "uv tool"
+PIP = "pip"
 # files that these installers create in the environment
-PIPX_FILE, UV_FILE = ("pipx_metadata.json", "uv-receipt.toml")
+PIPX_FILE = "pipx_metadata.json"
+UV_FILE = "uv-receipt.toml"
 
 
 def installer() -> str:

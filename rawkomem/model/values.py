@@ -63,7 +63,8 @@ def record(cls: type[T]) -> type[T]:
 
 def _fill(self: Any, *given: Any, **named: Any) -> None:
     """Set the fields of a new record; the `__init__` of every record class."""
-    cls, fields = type(self), self.__dict__
+    cls = type(self)
+    fields = self.__dict__
     names = cls.__fields__
     fields.update(cls.__defaults__)
     fields.update(zip(names, given, strict=False))
@@ -191,10 +192,8 @@ def read_time(text: str) -> tuple[int | None, str]:
         return at, "is a number: taken as time since 1970"
     odd = ""
     if ":60" in text:
-        text, odd = (
-            text.replace(":60", ":59", 1),
-            "has a leap second: taken as the second before",
-        )
+        text = text.replace(":60", ":59", 1)
+        odd = "has a leap second: taken as the second before"
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -279,7 +278,9 @@ AFTER = "after"
 # key of an amendment: the values that it replaces, as `field@digest`
 REPLACES = "replaces"
 ACTIVE = "active"
-EXPIRED, NOT_YET_VALID = "expired", "not yet valid"  # shown in place of ACTIVE
+# shown in place of ACTIVE
+EXPIRED = "expired"
+NOT_YET_VALID = "not yet valid"
 # statuses of memories whose text agents and editors do not show until a person decides
 HELD_BACK = ("quarantined", "deleted")
 DRAFT_STATUS = "draft"  # no title or no frontmatter: found by search, never injected

@@ -243,7 +243,8 @@ class Client:
         try:
             addresses = [target.host] if target.literal else self._looked_up(deadline)
         except (OSError, UnicodeError) as error:
-            addresses, failure = [], error
+            addresses = []
+            failure = error
         check_addresses(target, addresses, self._policy)
         for address in addresses:
             left = deadline - time.monotonic()

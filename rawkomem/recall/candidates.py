@@ -77,7 +77,9 @@ def _sure(item: Scored) -> float:
 def _turn(
     item: Scored, profile: Profile, sure: float
 ) -> tuple[bool, float, int, int, str]:
-    memory, worth, is_first = item.memory, item.score, False
+    memory = item.memory
+    worth = item.score
+    is_first = False
     if profile.order:
         is_first = item.is_named or is_sure(item.signals)
         added = sum(factor.value * factor.weight for factor in item.order)
@@ -85,7 +87,8 @@ def _turn(
             (one.value for one in item.factors if one.name == "citations"), 1.0
         )
         worth = (sure + added) * stale
-    rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
+    rank = IMPORTANCE.index(memory.importance)
+    day = memory.worded // DAY
     return not is_first, -round(worth, 6), -rank, -day, memory.id
 
 
@@ -124,7 +127,8 @@ def newer_by_outdated(
     found: dict[str, Memory] = {}
     read: dict[str, Prose] = {}  # of a memory that is compared with many
     for id, other in opposed(sources.view.catalogue.db, [*by_id]) if by_id else ():
-        older, newer = by_id[id], by_id.get(other) or sources.view.whole(other)
+        older = by_id[id]
+        newer = by_id.get(other) or sources.view.whole(other)
         known = found.get(id, older)
         if (
             newer is None
@@ -174,7 +178,8 @@ def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
     ]:
         from ..state.contradictions import overrules, prose_of
 
-        said, place = prose_of(item.memory), ordered.index(item)
+        said = prose_of(item.memory)
+        place = ordered.index(item)
         for at, one in enumerate(ordered):
             is_older = at != place and one.memory.worded <= item.memory.worded
             if is_older and overrules(said, prose_of(one.memory)):
@@ -328,7 +333,8 @@ def _with_facts(
     )
     found = []
     for memory, signals in candidates:
-        standing, faint = doubted.get(memory.id), False
+        standing = doubted.get(memory.id)
+        faint = False
         if standing and signals.fired:
             conditions = read_conditions(memory.when, situation.engine)
             faint = not any(

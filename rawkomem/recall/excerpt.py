@@ -22,16 +22,20 @@ MAX_SHOWN_CHARS = 2_500
 # of a longer body, only the text around the passage is looked at
 MAX_READ_CHARS = 40_000
 # a sentence without an end is cut between words, or anywhere
-LONG_SENTENCE_CHARS, MAX_SENTENCE_CHARS = 220, 280
+LONG_SENTENCE_CHARS = 220
+MAX_SENTENCE_CHARS = 280
 # a stem has at least 4 letters; an ending has at most 3
-MIN_STEM_CHARS, ENDING_CHARS = 4, 3
+MIN_STEM_CHARS = 4
+ENDING_CHARS = 3
 # a longer line above `===` or `---` is a paragraph, not a heading
 MAX_HEADING_CHARS = 100
-CUT, STEP = "…", " › "
+CUT = "…"
+STEP = " › "
 MARKS = (".", "!", "?", "…")  # ends of sentences, before white space
 WIDE_MARKS = "。！？"  # … of scripts without spaces
 CLOSING = "\"')]”’*_`"  # may follow a mark
-MAX_ABBREVIATION_CHARS, MAX_SPACES = 12, 8
+MAX_ABBREVIATION_CHARS = 12
+MAX_SPACES = 8
 AROUND_TITLE = " \t*_#`\"'.:!?"
 RULES = "=-*_+> \t"  # a line of only these is empty: a rule, an empty item or quote
 UNDERLINES = {"=": 1, "-": 2}  # of headings
@@ -79,7 +83,9 @@ def excerpt(
     start, end = _span_of(body, passage)
     if len(body) > MAX_READ_CHARS:
         first = max(0, start - MAX_READ_CHARS // 2)
-        body, start, end = body[first:][:MAX_READ_CHARS], start - first, end - first
+        body = body[first:][:MAX_READ_CHARS]
+        start = start - first
+        end = end - first
     units = _UnitReader(title, most).units(body)
     every = _joined_units(units, range(len(units)))
     if len(every) <= min(most, MAX_WHOLE_CHARS):
@@ -105,7 +111,8 @@ def _span_of(body: str, passage: int | None) -> tuple[int, int]:
     """Return where a passage of a body starts and ends; twice 0 if it is unknown."""
     start = end = 0
     for part in cut_chunks(body)[: passage + 1] if passage is not None else ():
-        start, end = end, body.find(part.text, end) + len(part.text)
+        start = end
+        end = body.find(part.text, end) + len(part.text)
     return start, end
 
 
@@ -191,7 +198,8 @@ def stems_of(words: Sequence[str]) -> set[str]:
 
 def _joined_units(units: Sequence[Unit], chosen: Sequence[int]) -> str:
     """Return units as text, with new headings and with an ellipsis at each cut."""
-    out, last = "", -1
+    out = ""
+    last = -1
     path: tuple[str, ...] = ()
     for at in chosen:
         unit = units[at]
@@ -214,7 +222,8 @@ def _joined_units(units: Sequence[Unit], chosen: Sequence[int]) -> str:
         if is_cut and last < 0 and units[at - 1].path == unit.path:
             out += f"{CUT}\n" if "\n" in unit.before else f"{CUT} "
         out += unit.text
-        last, path = at, unit.path
+        last = at
+        path = unit.path
     if 0 <= last < len(units) - 1:
         out += f"\n{CUT}" if "\n" in units[last + 1].before else f" {CUT}"
     return out
@@ -237,13 +246,19 @@ class _UnitReader:
 
     def units(self, body: str) -> list[Unit]:
         """Return the units of a body in order."""
-        fence, at, is_comment, last_comment = "", 0, False, body.rfind("-->")
+        fence = ""
+        at = 0
+        is_comment = False
+        last_comment = body.rfind("-->")
         for line in body.split("\n"):
-            start, at = at, at + len(line) + 1
+            start = at
+            at = at + len(line) + 1
             opens = line.lstrip().startswith("<!--") and start < last_comment
             if is_comment or (opens and not fence):
-                is_comment, line = "-->" not in line, line.partition("-->")[2]
-            before, fence = fence, fence_after(fence, line)
+                is_comment = "-->" not in line
+                line = line.partition("-->")[2]
+            before = fence
+            fence = fence_after(fence, line)
             in_item = self.item >= 0 and line[:1] in (" ", "\t")
             if fence and not before and not in_item:
                 self._close()
@@ -279,7 +294,8 @@ class _UnitReader:
             and len(self.lines[0]) <= MAX_HEADING_CHARS
             and text[0] in UNDERLINES
         ):
-            level, line = UNDERLINES[text[0]], self.lines.pop()
+            level = UNDERLINES[text[0]]
+            line = self.lines.pop()
         if level:
             self._close()
             self._open(level, one_line(line.strip(" >#\t"), MAX_HEADING_CHARS))
@@ -330,8 +346,10 @@ class _UnitReader:
 
     def _close(self, is_code: bool = False) -> None:
         """Add the open unit, and close it. A unit that is too long is divided, but code is left out."""
-        lines, is_item = self.lines, self.item >= 0
-        self.lines, self.item = [], -1
+        lines = self.lines
+        is_item = self.item >= 0
+        self.lines = []
+        self.item = -1
         ends_blank = bool(lines) and not lines[-1]
         text = "\n".join(lines).rstrip()
         if not text:

@@ -91,7 +91,8 @@ def pack(
     current = sorted(wanted, key=lambda item: bool(item.signals.unverified))
     kept: list[Scored] = []
     for item in sorted(current, key=_packing_turn):
-        confidence, least = item.signals.confidence, _least_beside(item, limits)
+        confidence = item.signals.confidence
+        least = _least_beside(item, limits)
         reason = _why_left_out(item, kept, limits)
         is_weak = confidence < least and not is_sure(item.signals)
         if not reason and kept and is_weak and not stands_alone(item):
@@ -145,7 +146,8 @@ def _why_left_out(
 
 
 def _alike(a: Scored, b: Scored) -> bool:
-    one, other = a.memory, b.memory
+    one = a.memory
+    other = b.memory
     if one.body and other.body:
         return is_copy(one.body, other.body)
     return (one.title, one.body, one.when) == (other.title, other.body, other.when)
@@ -159,7 +161,8 @@ def _fit_budget(
     over: list[Scored] = []
     tokens = 0
     for item in items:
-        needed, left = cost(item), budget - tokens
+        needed = cost(item)
+        left = budget - tokens
         fitting = item if needed <= left else shorter(item, left)
         if fitting:
             chosen.append(fitting)
@@ -198,7 +201,9 @@ def add_linked(
     left = {item.memory.id: item for item in packed.left_out}
     present = {item.memory.id for item in items}
     for item in wanted:
-        id, needed, room = item.memory.id, cost(item), limits.budget - tokens
+        id = item.memory.id
+        needed = cost(item)
+        room = limits.budget - tokens
         if id in present:
             continue
         reason = _why_left_out(item, items, limits)
@@ -255,7 +260,8 @@ SESSION_BUDGETS = 5
 
 def received_key(item: Scored) -> str:
     """Return the id of a memory with checksums of its content, so that a changed memory is injected again."""
-    memory, unverified = item.memory, item.signals.unverified
+    memory = item.memory
+    unverified = item.signals.unverified
     shown = memory.kind, memory.importance, repr(memory.when), memory.status
     others = checksum(*shown, "unverified" if unverified else "")
     return f"{_text_key(memory, memory.id, memory.layer)}{others}"
@@ -465,7 +471,8 @@ def inject(
 
     Each layer judges its own memories. A layer whose index fails is left out with a warning, unless it is the first.
     """
-    chosen, first = profile_of(profile), layers[0]
+    chosen = profile_of(profile)
+    first = layers[0]
     if first.view.only.entities and chosen.min_similarity_with_entities:
         chosen = replace(chosen, min_similarity=chosen.min_similarity_with_entities)
     limits = _within(limits, chosen)
@@ -490,7 +497,8 @@ def inject(
     most = MAX_NOTICES if form in POINTING else 0
     reserved = sum(count_tokens(notice.line) for notice in notices[:most])
     limits = replace(limits, budget=budget - page.frame - reserved)
-    wanted, saved = mark_outdated(best_first(gated, chosen), newer), 0
+    wanted = mark_outdated(best_first(gated, chosen), newer)
+    saved = 0
     if any(received_key(item) in first.told for item in wanted if not item.out):
         whole = pack(wanted, limits, page.cost).items
         saved = sum(
@@ -553,7 +561,8 @@ def _shown(item: Scored, sources: Sources) -> Scored:
     """Return an item of a layer with the id under which it is shown, and with its layer."""
     if not sources.prefix:
         return item
-    id, vouched = sources.shown(item.memory.id), not item.signals.unverified
+    id = sources.shown(item.memory.id)
+    vouched = not item.signals.unverified
     memory = replace(item.memory, id=id, layer=sources.layer, vouched=vouched)
     return replace(item, memory=memory, signals=replace(item.signals, id=id))
 

@@ -84,7 +84,8 @@ def with_evidence(
             "search": signals.score * known + USUAL_SEARCH * (1 - known),
             "shared_words": words.shared(memory),
         }
-        evidence, confidence = tuple(values.items()), confidence_of(values)
+        evidence = tuple(values.items())
+        confidence = confidence_of(values)
         judged.append(
             (memory, replace(signals, evidence=evidence, confidence=confidence))
         )
@@ -264,7 +265,8 @@ def _why_not_called_for(
     A pattern that a person wrote is a promise: the text goes in if it fires, and not otherwise. In a long task, and
     for all other memories, what they say must be about the task, and clearly so if they are in doubt.
     """
-    confidence, least = item.signals.confidence, limits.min_confidence
+    confidence = item.signals.confidence
+    least = limits.min_confidence
     if stands_alone(item):
         return None
     if has_promise(item.memory):
@@ -282,7 +284,8 @@ def _why_not_called_for(
 def _why_out(
     item: Scored, profile: Profile, limits: Limits, question: Question
 ) -> Reason | None:
-    signals, memory = item.signals, item.memory
+    signals = item.signals
+    memory = item.memory
     counts_votes = "feedback" in profile.demotions
     source = next((source for source in signals.weak if source.holds_back), None)
     if counts_votes and is_withdrawn(memory):

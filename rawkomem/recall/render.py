@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 
 
 # non-characters: `clean` removes them from every text of a memory
-OPEN, CLOSE = "\ufdd0", "\ufdd1"
+OPEN = "\ufdd0"
+CLOSE = "\ufdd1"
 MIN_KEY_CHARS = 20  # of the shortest key that can be found without RE2
 MAX_ATTRIBUTE_CHARS = 600
 SEPARATORS = str.maketrans("-_./:|", "      ")
@@ -83,7 +84,8 @@ def finish(text: str) -> str:
         )
         if redacted == pieces:
             return final
-        pieces, final = redacted, "".join(redacted)
+        pieces = redacted
+        final = "".join(redacted)
 
 
 def fenced(note: str, items: Sequence[tuple[Mapping[str, str], str]]) -> str:
@@ -136,14 +138,20 @@ def _redact(
     pieces: Sequence[str], secrets: Sequence[tuple[int, int, str]]
 ) -> list[str]:
     """Return the pieces with each secret replaced by its tag, up to the end of the memory's piece that it is in."""
-    redacted, waiting, begin = [], [*reversed(secrets)], 0
+    redacted = []
+    waiting = [*reversed(secrets)]
+    begin = 0
     for number, piece in enumerate(pieces):
-        end, out, at = begin + len(piece), "", 0
+        end = begin + len(piece)
+        out = ""
+        at = 0
         while number % 2 and waiting and waiting[-1][0] < end:
             start, stop, tag = waiting.pop()
-            first, last = max(start - begin, at), min(stop - begin, len(piece))
+            first = max(start - begin, at)
+            last = min(stop - begin, len(piece))
             if first < last:
-                out, at = out + piece[at:first] + tag, last
+                out = out + piece[at:first] + tag
+                at = last
         redacted.append(out + piece[at:])
         begin = end
     return redacted
@@ -241,7 +249,8 @@ def part_of(item: Scored, vouched: bool) -> Part:
 
 def _place_of_rest(item: Scored) -> str:
     """Return the file of a memory of which only a part is shown; empty if all of it is."""
-    memory, shown = item.memory, _shown_body(item)
+    memory = item.memory
+    shown = _shown_body(item)
     if len(memory.body) <= MAX_WHOLE_CHARS or memory.layer or not memory.path:
         return ""
     is_cut = not is_whole(memory.title, memory.body, shown)
@@ -275,7 +284,8 @@ def _written(
     notices: Sequence[str],
 ) -> str:
     """Return items, notices and pointers in a format; formats that a design document fixes have only items."""
-    write, lines = _writer(form), [*notices]
+    write = _writer(form)
+    lines = [*notices]
     if pointers:
         lines += [POINTER_LEAD, *map(pointer_line, pointers)]
     added = "".join(f"{line}\n" for line in lines) if form in POINTING else ""
@@ -286,7 +296,8 @@ def pointer_line(item: Scored) -> str:
     """Return the line of a pointer: title, condition and file, marked for `finish`; no condition that the title says."""
     facts = pointer_facts(item)
     place = facts["path"].removeprefix(POINTER_FOLDER) or facts["id"]
-    title, when = facts["title"], facts["when"]
+    title = facts["title"]
+    when = facts["when"]
     if {*specific_stems(when)} <= {*specific_stems(title)}:
         when = ""
     return "- " + " — ".join(held(text) for text in (title, when, place) if text)
@@ -323,7 +334,9 @@ class Page:
     """The page of one prompt. It chooses the shown part of each item and counts its tokens in the page's format."""
 
     def __init__(self, form: str, question: Question, vouched: bool):
-        self.form, self.question, self.vouched = form, question, vouched
+        self.form = form
+        self.question = question
+        self.vouched = vouched
         self.nonce = new_nonce(NONCE_BYTES)
         frame = _writer(form)((), question.text, self.nonce, "")
         self.frame = count_tokens(frame)  # tokens without items
@@ -376,7 +389,8 @@ class Page:
         return None
 
     def _cut(self, item: Scored, most: int) -> Scored:
-        memory, words = item.memory, self.question.query_words
+        memory = item.memory
+        words = self.question.query_words
         return replace(
             item,
             text=excerpt(memory.title, memory.body, words, item.signals.passage, most),
@@ -519,7 +533,8 @@ def _json(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
 
 def part_json(part: Part) -> dict[str, object]:
     """Return an item as JSON data, redacted. Facts that it does not have are left out."""
-    item, memory = part.item, part.item.memory
+    item = part.item
+    memory = part.item.memory
     facts: dict[str, object] = {
         "id": part.id,
         "title": part.title,
@@ -579,7 +594,8 @@ def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
     proposed: Labels = (PROPOSED,) if memory.proposed else ()
     # "verified" would argue for it against the newer statement
     if signals.overruled and proposed:
-        standing, proposed = (OVERRULED,), ()
+        standing = (OVERRULED,)
+        proposed = ()
     weak = map(weak_label, signals.weak[:MAX_NAMED_SOURCES])
     new = (NEW_TEXT,) if signals.is_new_text else ()
     return (*layer_label(memory.layer), *standing, *proposed, *new, *weak)

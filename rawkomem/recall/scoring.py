@@ -90,8 +90,12 @@ INTENT_BOOST = 1.15
 DECAY_STEPS = ((7, 1.0), (30, 0.8), (90, 0.6))  # days since last access → factor
 MIN_DECAY = 0.4  # … for more days
 DEFAULT_CONFIDENCE = 70.0  # of a memory that states none, as in Memory Lane
-HELPFUL_VOTE, HARMFUL_VOTE = 1.1, 0.5  # each vote multiplies by this …
-MIN_FEEDBACK, MAX_FEEDBACK = 0.1, 2.0  # … within bounds
+# each vote multiplies by this …
+HELPFUL_VOTE = 1.1
+HARMFUL_VOTE = 0.5
+# … within bounds
+MIN_FEEDBACK = 0.1
+MAX_FEEDBACK = 2.0
 # The value of a citation. What a memory says may still hold for changed code, but hardly for removed code. Code that
 # cannot be read does not change the score.
 CITATION_VALUES = {"fresh": 1.0, "stale": 0.5, "gone": 0.3, "unknown": 1.0}
@@ -219,7 +223,8 @@ def feedback_score(helpful: int, harmful: int) -> float:
 
 
 def _feedback(memory: Memory, signals: Signals, question: Question) -> Value:
-    votes, before = (memory.helpful, memory.harmful), score_before(memory)
+    votes = (memory.helpful, memory.harmful)
+    before = score_before(memory)
     if not any(votes) and before == 1.0:
         return None
     value = max(MIN_FEEDBACK, min(MAX_FEEDBACK, before * feedback_score(*votes)))
@@ -321,12 +326,11 @@ FACTORS: dict[str, tuple[Compute, str]] = {
 # Define profiles: which factors count, with which weights, as a sum or as a product. A new profile
 # needs no code.
 
-SUM, PRODUCT = "sum", "product"
+SUM = "sum"
+PRODUCT = "product"
 # gates: relevant enough, or its condition fired; only if its condition fired
-RELEVANT, FIRED = (
-    "relevant",
-    "fired",
-)
+RELEVANT = "relevant"
+FIRED = "fired"
 # demotions that also lower the relevance and confidence that the gate checks
 DOUBTS = (
     "feedback",

@@ -142,7 +142,8 @@ def _titled_first(
 ) -> list[Signals]:
     """Return the results; those whose title is the question are first and have the best score."""
     asked = identity(question.text).strip("?.! ")
-    titled, others = [], []
+    titled = []
+    others = []
     for place, signals in enumerate(found):
         row = view.row(signals.id) if place < MAX_SCORED else None
         if row and identity(row.title).strip("?.! ") == asked:
@@ -187,7 +188,8 @@ def _results(
 
 def _contains_question(text: str, question: Question) -> bool:
     """Tell whether a text contains the whole question, or at least MIN_FITTING_SHARE of its words."""
-    plain, stems = identity(text), stems_of(question.query_words)
+    plain = identity(text)
+    stems = stems_of(question.query_words)
     held = sum(stem in plain for stem in stems)
     return identity(question.text) in plain or held >= max(
         1, MIN_FITTING_SHARE * len(stems)

@@ -414,12 +414,12 @@ def fuse(
     hits = {(hit.id, hit.passage): hit for hit in (*own, *beside, *near)}
     best_here = best_of(own, beside, near)
     scale = against or best_here
-    by_words, by_window = (
-        _shares_of_best(own, scale.words),
-        _shares_of_best(beside, scale.window),
-    )
+    by_words = _shares_of_best(own, scale.words)
+    by_window = _shares_of_best(beside, scale.window)
     cosine = {(hit.id, hit.passage): hit.score for hit in near}
-    low, spread, weight = best_here.low, (scale.high - scale.low) or 1.0, scale.weight
+    low = best_here.low
+    spread = (scale.high - scale.low) or 1.0
+    weight = scale.weight
     ranks = _reciprocal_ranks(own, near)
     closest: dict[str, float] = {}
     for hit in near:
@@ -427,12 +427,11 @@ def fuse(
     best: dict[str, _Best] = {}
     shown: dict[str, tuple[float, int]] = {}
     for key, hit in hits.items():
-        id, is_condition = hit.id, hit.field == WHEN
+        id = hit.id
+        is_condition = hit.field == WHEN
         share = WHEN_WORDS_WEIGHT if is_condition else body_words
-        by, meaning = (
-            by_words.get(key, 0.0),
-            _share(cosine.get(key, scale.low) - scale.low, spread),
-        )
+        by = by_words.get(key, 0.0)
+        meaning = _share(cosine.get(key, scale.low) - scale.low, spread)
         around = 0.0 if hit.alone else by_window.get(key, 0.0)
         weights = (
             (share, 1 - share, 0.0)
@@ -447,7 +446,8 @@ def fuse(
     found = []
     for id, (score, hit, values, weights) in best.items():
         parts = tuple(zip(PARTS, values, weights, strict=True))
-        at, near_by = -shown.get(id, (0.0, 0))[1], cosine.get((id, hit.passage), low)
+        at = -shown.get(id, (0.0, 0))[1]
+        near_by = cosine.get((id, hit.passage), low)
         found.append(
             unchecked(
                 Signals, id=id, passage=at, score=score, relevance=closest.get(id, low), cosine=near_by,
@@ -459,7 +459,8 @@ def fuse(
 
 def best_of(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> Best:
     """Return the best values by words, by surrounding words, and by meaning."""
-    low, high = min((hit.score for hit in near), default=0.0), _top_score(near)
+    low = min((hit.score for hit in near), default=0.0)
+    high = _top_score(near)
     surrounded = _top_score([hit for hit in near if not hit.alone])
     return Best(
         _top_score(own),

@@ -261,14 +261,16 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
     # a question without quotes does not wait for these patterns
     if any(quote.encode() in data for quote in QUOTES):
-        quick, pattern = compiled(DECLARATION, False), compiled(DECLARATION)
+        quick = compiled(DECLARATION, False)
+        pattern = compiled(DECLARATION)
         yield from _declarations(data, quick, pattern)
     for row, groups in PLACES:
         if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, row)
     if "://" in seen:
         for match in compiled(URL).finditer(data):
-            user, value = _text(data, *match.span(1)), _text(data, *match.span(2))
+            user = _text(data, *match.span(1))
+            value = _text(data, *match.span(2))
             is_local = bool(match.group(3)) and value == user
             if not (
                 is_placeholder(value) or value.lower() in SAMPLE_PASSWORDS or is_local
@@ -333,13 +335,15 @@ def _declarations(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
 
 def _declared(data: bytes, kind: str, key: str, match: Any, begin: int) -> Hit | None:
     """Return the first quoted text that is a secret in the expression after a key; None if there is none."""
-    operator, at = _text(data, *match.span(4)).strip(), match.end(4)
+    operator = _text(data, *match.span(4)).strip()
+    at = match.end(4)
     line = data[max(0, begin - MAX_KEY_LENGTH) : begin].rpartition(b"\n")[2]
     before = line.split()[-1:]
     if operator.endswith(QUOTES):
         if key.isalpha() and key in (key.lower(), key.capitalize()):
             return None  # a word of prose before a quoted text
-        at, operator = match.start(4), "=" if before == [b"#define"] else ""
+        at = match.start(4)
+        operator = "=" if before == [b"#define"] else ""
     elif match.group(3) and CONDITIONAL_WORDS.intersection(before):
         return None  # `if token: name = "…"`
     is_default = False
@@ -464,7 +468,8 @@ def _verdict(
     tight: bool,
 ) -> str:
     """Return the rule that an assignment matches; empty if it holds no secret. `tight`: no blanks at the operator."""
-    key, value = _text(data, *name), _text(data, *span)
+    key = _text(data, *name)
+    value = _text(data, *span)
     if not _plausible(key, value):
         return ""
     argument = operator in ARGUMENT_OPERATORS

@@ -103,7 +103,9 @@ class FieldSecret:
 
 def find_in_fields(leaves: Sequence[Leaf]) -> list[FieldSecret]:
     """Return every secret in the fields, in order. A leaf without a key, such as a body, is checked alone."""
-    starts, pieces, at = [], [], 0
+    starts = []
+    pieces = []
+    at = 0
     secrets = []
     for number, (key, text) in enumerate(leaves):
         head = f"{key}: " if key else ""

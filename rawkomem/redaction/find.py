@@ -112,7 +112,8 @@ LONG_RUNS = (
 # checks whose patterns may match too much
 TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}
 # marks of characters that are in a tag or in a hit already
-IN_TAG, IN_HIT = b"\1", b"\2"
+IN_TAG = b"\1"
+IN_HIT = b"\2"
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
 PLAIN_ADDRESS = r"[\w.%+-]{1,64}@(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}\b"
@@ -144,11 +145,14 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     data = _bytes(seen)
     english = data if (known := with_english_words(seen)) == seen else _bytes(known)
     secrets = []
-    line, counted = 1, 0
+    line = 1
+    counted = 0
     for start, end, name in _merged_hits(data, _all_hits(data, english, pii)):
         if places is not None:
-            start, end = places[start], places[end - 1] + 1
-        line, counted = line + text.count("\n", counted, start), start
+            start = places[start]
+            end = places[end - 1] + 1
+        line = line + text.count("\n", counted, start)
+        counted = start
         secrets.append(Secret(start, end, name, line))
     return secrets
 
@@ -165,7 +169,8 @@ def replaced(
     text: str, hits: Iterable[Hit], stand_in: Callable[[str], str] | None = None
 ) -> str:
     """Return the text with the tag of its rule for each hit, or `stand_in` for personal data."""
-    pieces, at = [], 0
+    pieces = []
+    at = 0
     for start, end, name in hits:
         rule = RULES[name]
         tag = stand_in(text[start:end]) if stand_in and rule.pii else rule.tag
@@ -309,7 +314,8 @@ def _merged_hits(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
     for start, end, name in sorted(
         hits, key=lambda hit: (RULES[hit[2]].pii, hit[0], -hit[1])
     ):
-        is_personal, before = RULES[name].pii, bytes(marks[start:end])
+        is_personal = RULES[name].pii
+        before = bytes(marks[start:end])
         if (is_personal and before.strip(b"\0")) or (
             name != "private-key" and IN_TAG in before
         ):

@@ -113,6 +113,7 @@ def _re2_options() -> Any:
     import re2
 
     options = re2.Options()
-    options.log_errors, options.max_mem = False, MAX_PATTERN_BYTES
+    options.log_errors = False
+    options.max_mem = MAX_PATTERN_BYTES
     options.encoding = re2.Options.Encoding.LATIN1
     return options

@@ -263,7 +263,8 @@ def _add_group(
     texts, heading, tokens = group
     if may_join and groups and groups[-1][2] + tokens <= max_tokens:
         before, heading, already = groups.pop()
-        texts, tokens = before + texts, already + tokens
+        texts = before + texts
+        tokens = already + tokens
     groups.append((texts, heading, tokens))
 
 
@@ -276,7 +277,8 @@ def _cut_paragraph(paragraph: str, most: int) -> list[str]:
         cost = count_tokens(word + " ")
         if words and tokens + cost > most:
             pieces.append(" ".join(words))
-            words, tokens = [], 0
+            words = []
+            tokens = 0
         words.append(word)
         tokens += cost
     return [*pieces, " ".join(words)]

@@ -32,7 +32,8 @@ MIN_BASE64_LENGTH = 40
 MIN_SPOKEN_LENGTH = 8  # of a password after the word password in a sentence
 LETTER_RUN = late_regex(r"[^\W\d_]+")
 CAMEL_CASE = late_regex("(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
-LETTER, DIGIT = late_regex(r"[^\W\d_]"), late_regex(r"\d")
+LETTER = late_regex(r"[^\W\d_]")
+DIGIT = late_regex(r"\d")
 SYMBOL = late_regex(r"[^\w./:,()\[\]-]")
 UUID = late_regex(r"(?:^|.*-)[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 # `$NAME`, `%NAME%`, `${NAME}`

@@ -151,7 +151,8 @@ def _problems_of(
     rule: ActRule, path: str, lines: Lines, allowed: Collection[str]
 ) -> Iterator[Problem]:
     """Yield what a memory says about the added lines of a file, and its exceptions."""
-    id, texts = rule.id, rule.applies.text
+    id = rule.id
+    texts = rule.applies.text
     added = {at: line[1:] for at, line in lines.items() if line.startswith("+")}
     if not rule.holds_for(Act(path=path, text="\n".join(added.values()))):
         return  # the usual case: the lines are not compared one by one

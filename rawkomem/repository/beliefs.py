@@ -286,7 +286,8 @@ class Beliefs(Wing):
 
         def read() -> Proposal:
             id = core.resolve(name)
-            vouches, together = core.vouching(), core.together()
+            vouches = core.vouching()
+            together = core.together()
             memory = together.memory(id) or core.whole([id])[0]
             folded = fold_proposed(together.entries(id), vouches)
             if not folded:
@@ -610,7 +611,9 @@ class Undoing(Wing):
         with later changes is deleted by an entry. If nobody vouches for anything, an entry undoes the change. Raise
         Refused if a program undoes entries that are staged: the next commit would contain them.
         """
-        layout, ids, is_person = self._layout, change.ids, self._core.via == PERSON
+        layout = self._layout
+        ids = change.ids
+        is_person = self._core.via == PERSON
         places: dict[str, set[str]] = {}  # memory → files
         for id, said in about.items():
             own = [entry for entry in said if entry.id in ids]
@@ -639,7 +642,8 @@ class Undoing(Wing):
 
     def _remove(self, undone: Undone) -> tuple[str, ...]:
         """Remove entries of a change from their files; return the paths of copies of these files."""
-        layout, removed = self._layout, undone.removed
+        layout = self._layout
+        removed = undone.removed
         gone = [step.entry for step in undone.steps if step.entry.target in removed]
         ids = {entry.id for entry in gone}
         changing = Replacing(layout, self._core.warn)
@@ -673,7 +677,8 @@ class Undoing(Wing):
                     message,
                     "switch to its branch, or run 'rawkomem undo --list' to choose another change",
                 )
-            vouches, is_person = self._core.vouching(), self._core.via == PERSON
+            vouches = self._core.vouching()
+            is_person = self._core.via == PERSON
             removed = self._uncommitted(change, about, vouches)
             plan = plan_undo(change, about, vouches, by, is_person, removed)
             steps = _steps_of_change(change, about)
@@ -740,7 +745,10 @@ KINDS = DRAFT, PROPOSAL, CONFLICT, QUARANTINED = (
     "quarantined",
 )
 MORE = "more"  # asks for the drafts of which the person is not asked; they are of the kind DRAFT
-KEEP, DROP, BOTH, JOIN = "keep", "drop", "both", "join"
+KEEP = "keep"
+DROP = "drop"
+BOTH = "both"
+JOIN = "join"
 # kind → decision → what it does
 DECISIONS = {
     DRAFT: {KEEP: "store it as a memory", DROP: "discard it"},
@@ -839,7 +847,8 @@ def decide(
             f"{decision!r} is no decision about a {item.kind}",
             f"use one of {', '.join(item.decisions)}",
         )
-    beliefs, keeps = repository.beliefs, decision == KEEP
+    beliefs = repository.beliefs
+    keeps = decision == KEEP
     if item.kind == DRAFT:
         if decision != DROP:
             how = decision if decision in (JOIN, BOTH) else ""

@@ -48,7 +48,9 @@ from .core import Wing
 # Manual edits of committed memories: check them before a commit, or turn them into amendments.
 
 
-NEAR, PROSE = "near-duplicate", "contradiction"  # codes of proposals
+# codes of proposals
+NEAR = "near-duplicate"
+PROSE = "contradiction"
 # staged memories that are compared; a larger import waits for `consolidate`
 MAX_SEARCHED = 50
 MAX_RESULTS = 8  # of the search for one staged memory

@@ -245,7 +245,8 @@ class Citations(Wing):
 
     def all(self) -> Sequence[tuple[Memory, Sequence[Cited]]]:
         """Return every memory in use that cites code, and for each place whether it changed."""
-        core, cited = self._core, self._core.citing()
+        core = self._core
+        cited = self._core.citing()
 
         def citing() -> list[Memory]:
             ids = core.catalogue.citing()

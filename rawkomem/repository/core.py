@@ -263,7 +263,8 @@ class Core:
 
     def follow_tables(self, *ids: str) -> None:
         """Publish the written memories and `ids` to the tables of RFC-0011, if the store has them; see mesh_tables.py."""
-        ids, self.unpublished = (*dict.fromkeys((*self.unpublished, *ids)),), ()
+        ids = (*dict.fromkeys((*self.unpublished, *ids)),)
+        self.unpublished = ()
         if self.settings.store.name in (SQLITE, MEMORY) or self.index.is_store_lost:
             return
         from .mesh_tables import has_tables, publish_new
@@ -335,7 +336,9 @@ class Core:
         from ..recall.search import search  # an injection does not need it
 
         def ask() -> Sequence[Answer]:
-            view, store, spaces = self.view(only), self.index.store, self.spaces()
+            view = self.view(only)
+            store = self.index.store
+            spaces = self.spaces()
             return search(view, store, spaces, texts, limit, profile, least)
 
         return self.read(ask)
@@ -544,7 +547,8 @@ class Core:
             return
         from ..files.journal import note_recalls, recall_row
 
-        at, by = now(), agent or self.agent
+        at = now()
+        by = agent or self.agent
         rows = [recall_row(at, by, one[0], limit, filter, *one[1:]) for one in told]
         note_recalls(self.layout, rows, self.settings.ledger_days)
 

@@ -66,7 +66,9 @@ from .writing import as_warning
 
 PAST_RUNS = replace(DEFAULT_FILTER, kinds=RECORDED, statuses=(*READABLE, "archived"))
 # searched for a brief; the budget decides which are used
-BRIEF_RUNS, BRIEF_LEARNINGS, BRIEF_LESSONS = (8, 3, 5)
+BRIEF_RUNS = 8
+BRIEF_LEARNINGS = 3
+BRIEF_LESSONS = 5
 
 
 VIA_AGENT = "agent"  # origin of a session's trace, because no person read it
@@ -171,7 +173,8 @@ class Traces(Wing):
 
     def _log_personally(self, told: ToldTrace) -> None:
         """Add the session to the log of the user's own repository, if it exists. A failure is a warning."""
-        core, root = self._core, personal_root()
+        core = self._core
+        root = personal_root()
         if core.layout.root == root or not os.path.isdir(root):
             return
         try:
@@ -213,12 +216,15 @@ class Traces(Wing):
 
         Runs that consolidation archived count, too.
         """
-        core, inside = self._core, only or PAST_RUNS
+        core = self._core
+        inside = only or PAST_RUNS
         inside = replace(inside, since=since) if since else inside
         inside = replace(inside, until=until) if until else inside
 
         def ask() -> Sequence[PatternMatch]:
-            view, store, spaces = core.view(inside), core.index.store, core.spaces()
+            view = core.view(inside)
+            store = core.index.store
+            spaces = core.spaces()
             return match_patterns(view, store, spaces, text, limit, min_similarity)
 
         return core.read(ask)
@@ -247,7 +253,9 @@ class Traces(Wing):
 SPARE_FACTOR = 3
 MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
 # besides KNOWN: a lesson has this pattern
-DRAFTED, WAITING, DECIDED = ("drafted", "waiting", "decided")
+DRAFTED = "drafted"
+WAITING = "waiting"
+DECIDED = "decided"
 # a new lesson is compared only with these: others may be learned again
 COMPARED_STATUSES = (ACTIVE, LESSON_HELD)
 
@@ -367,10 +375,8 @@ class Lessons(Wing):
     def _store(
         self, context: LessonContext, by: str, via: str, wire: Lesson | None = None
     ) -> tuple[Lesson, str]:
-        known, trust = (
-            self._lessons(COMPARED_STATUSES),
-            self._repo.beliefs.trust_by(via),
-        )
+        known = self._lessons(COMPARED_STATUSES)
+        trust = self._repo.beliefs.trust_by(via)
         learned = plan_lesson(context, known, trust, by, wire=wire)
         if learned.plan.entries:
             self._core.write(learned.plan, via)

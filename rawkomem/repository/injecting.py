@@ -102,7 +102,8 @@ def _inject(
     keys = frozenset[str]()
     if task.session or told:
         told = told or told_to(repo.core.layout, task.session)
-        keys, budget = told.keys, session_budget(limits.budget, told.tokens)
+        keys = told.keys
+        budget = session_budget(limits.budget, told.tokens)
         limits = replace(limits, budget=budget)
     layered = repo.layers if repo.core.is_layered else None
     layers = layered.fresh() if layered else ()
@@ -170,7 +171,9 @@ def _is_found(signals: Signals) -> bool:
 
 def note_injection(repo: Repository, injection: Injection, session: str) -> None:
     """Count an injection in the local usage file, and record that the session got these memories."""
-    layout, items, at = repo.core.layout, injection.items, now()
+    layout = repo.core.layout
+    items = injection.items
+    at = now()
     if items or injection.saved:
         ids = [item.memory.id for item in items]
         why = note_use(layout, at, session, injection.tokens, ids, injection.saved)
@@ -188,7 +191,8 @@ def sources(
     core: Core, only: Filter | None, strict: bool, told: frozenset[str] = frozenset()
 ) -> Sources:
     """Return the sources for a recall from this repository alone. Call it only inside `Core.read`."""
-    view, spaces = core.view(only, strict), core.spaces()
+    view = core.view(only, strict)
+    spaces = core.spaces()
 
     def fired(situation: Situation) -> dict[str, Fired]:
         found = fired_by(view.catalogue.db, situation)

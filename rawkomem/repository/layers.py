@@ -105,7 +105,8 @@ class Layers(Wing):
                 folder = os.path.dirname(folder)
             root = os.path.join(folder, FOLDER)
             if not any(_same(root, layer.repository.layout.root) for layer in self.all):
-                name, locate = self._new_name(folder), partial(_find_source, root)
+                name = self._new_name(folder)
+                locate = partial(_find_source, root)
                 self._add(name, root, locate, shared=True)
 
     def _new_name(self, folder: str) -> str:
@@ -149,7 +150,9 @@ class Layers(Wing):
         """Return the state of every layer except the project's, including layers that cannot be used."""
         standings = []
         for layer in [one for one in self.all if one.name]:
-            problem, memories, root = "", 0, layer.repository.layout.root
+            problem = ""
+            memories = 0
+            root = layer.repository.layout.root
             try:
                 memories = len(layer.core.rows())
             except (RawkoError, OSError, DatabaseError) as failure:

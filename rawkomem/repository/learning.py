@@ -276,12 +276,12 @@ class Drafts(Wing):
 
 VIA_AGENT = "agent"  # origin of a memory that an agent writes
 # existing memories that a draft, and a quoted memory, is compared with
-NEAR_DRAFT, NEAR_QUOTE = (
-    5,
-    8,
-)
+NEAR_DRAFT = 5
+NEAR_QUOTE = 8
 MAX_QUOTE_CHARS = 600
-CONFIRMED, STORED, PROPOSED = "confirmed", "stored", "proposed"
+CONFIRMED = "confirmed"
+STORED = "stored"
+PROPOSED = "proposed"
 
 
 @record
@@ -419,7 +419,8 @@ class Learning(Wing):
         """Store a memory based on a person's words; raise Refused if no person typed or agreed to the quote."""
         repo = self._repo
         via = self.check_quote(quote)
-        entry, quote = redact_entry(entry), redact(quote)
+        entry = redact_entry(entry)
+        quote = redact(quote)
         text = f"{entry.title}\n{entry.body}"
         if not is_about_quote(quote, text):
             hint = "quote the sentence itself (not “yes”, but the question before it), and use its words in the text"
@@ -471,7 +472,8 @@ class Learning(Wing):
         Return VIA_AGENT if only calls of hooks say so, which an agent can make, too. Raise Refused if nothing does.
         """
         redacted = redact(quote)  # as prompts are stored; transcripts are the host's
-        own, heard = hosts_transcripts(self._layout), ""
+        own = hosts_transcripts(self._layout)
+        heard = ""
         for one in recent_prompts(self._layout):
             typed = Turn(USER, one.text, one.at)
             if find_quote(redacted, [typed]):
@@ -584,12 +586,10 @@ def _turns_in(file: str) -> tuple[Turn, ...]:
 STANDARD_INPUT = "-"
 # failed answers of the model in a row, after which it is not asked again
 MAX_FAILURES = 3
-READ, UNREAD, BEFORE, SILENT = (
-    "files read",
-    "files that cannot be read",
-    "files done before",
-    "files without a person",
-)
+READ = "files read"
+UNREAD = "files that cannot be read"
+BEFORE = "files done before"
+SILENT = "files without a person"
 
 
 @record
@@ -627,8 +627,10 @@ class LearningRun:
         dry_run: bool,
         progress: Progress | None,
     ):
-        self._repo, self._run = repository, run
-        self._again, self._dry_run = again, dry_run
+        self._repo = repository
+        self._run = run
+        self._again = again
+        self._dry_run = dry_run
         self._progress = progress or (lambda step: None)
         self._llm = required_llm(repository.settings.llm) if ask else None
         # the last changed memories, which the model is shown
@@ -702,7 +704,8 @@ class LearningRun:
         finder = DraftFinder(self._llm, run, self._existing, known)
         failed = 0
         for number, chunk in enumerate(chunks, 1):
-            part, failure = f"part-{checksum(chunk.text)}", ""
+            part = f"part-{checksum(chunk.text)}"
+            failure = ""
             if self._is_done(step.name, part):
                 continue
             try:

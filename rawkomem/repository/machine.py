@@ -116,7 +116,8 @@ def _python() -> Result:
 
 
 def _packages() -> Result:
-    versions, missing = [], []
+    versions = []
+    missing = []
     for name in PACKAGES:
         try:
             versions.append(f"{name} {version(name)}")
@@ -170,7 +171,8 @@ def _freshness(repository: Repository) -> Result:
 
 
 def _embedder(repository: Repository) -> Result:
-    index, wanted = repository.core.index, repository.settings.embedder.provider
+    index = repository.core.index
+    wanted = repository.settings.embedder.provider
     name = index.embedder.name
     is_wanted = wanted in (AUTO_PROVIDER, BUNDLED_PROVIDER)
     is_wanted = is_wanted or not name.startswith(BUNDLED_PROVIDER)
@@ -215,7 +217,8 @@ def adopt(repository: Repository, path: str) -> Finding:
             "only a person at a terminal may adopt records",
             "run the command yourself, without an agent",
         )
-    layout, path = repository.layout, os.path.abspath(path)
+    layout = repository.layout
+    path = os.path.abspath(path)
     files = [file for file in records_in(path) if file != records_path(layout)]
     if not files:
         raise NotFound(
@@ -359,22 +362,27 @@ class Store(Wing):
         return [self._status(name) for name in (SQLITE, *plugin_names())]
 
     def _status(self, name: str) -> StoreStatus:
-        layout, settings = self._layout, self._core.settings.store
-        used, problem = settings.name == name, ""
+        layout = self._layout
+        settings = self._core.settings.store
+        used = settings.name == name
+        problem = ""
         if used:
             try:
                 self._repo.catch_up()
             except RawkoError as failure:
                 problem = failure.message
-        missing, where = "", catalogue_path(layout, name)
+        missing = ""
+        where = catalogue_path(layout, name)
         if name != SQLITE:
-            plugin, own = store_plugin(name), settings.named(name)
+            plugin = store_plugin(name)
+            own = settings.named(name)
             if plugin.package and find_spec(plugin.package) is None:
                 missing = plugin.how_to_install()
             where = StoreHome(layout, own).folder if plugin.local else ""
             if own.url_env or own.url:
                 where = f"${own.url_env}" if own.url_env else "the url in your config"
-        known, size = _count_in_catalogue(layout, name), store_size(layout, name)
+        known = _count_in_catalogue(layout, name)
+        size = store_size(layout, name)
         return StoreStatus(
             name, used, not missing, known, size, where, problem, missing
         )
@@ -412,7 +420,8 @@ class Store(Wing):
     def publish(self) -> Published:
         """Fill the tables of RFC-0011 that other programs read: yamo_blocks, synthesized_skills, memory_entries."""
         if not has_tables(self._core):
-            name, other = self._core.settings.store.name, names_with_tables()[0]
+            name = self._core.settings.store.name
+            other = names_with_tables()[0]
             raise BadInput(
                 f"the {name} store does not have the tables of RFC-0011",
                 f"run 'rawkomem index store use {other}'",

@@ -370,7 +370,8 @@ class Lifecycle(Wing):
         return self._due(self.census())
 
     def _due(self, census: Census) -> Due:
-        new, last = unlearned_traces(census), int(fact(self._layout, LAST_RUN) or 0)
+        new = unlearned_traces(census)
+        last = int(fact(self._layout, LAST_RUN) or 0)
         oldest = min((trace.created for trace in new), default=0)
         return Due(
             is_consolidation_due(len(new), oldest, last, census.now, DUE_TRACES),
@@ -455,7 +456,8 @@ class Lifecycle(Wing):
         return Done(plan, dict(census.memories), not dry_run, staying=reasons)
 
     def _write_parts(self, plan: Plan, progress: Progress) -> None:
-        core, done = self._core, 0
+        core = self._core
+        done = 0
         with as_one_change(core):
             for part in batches(plan.entries, ENTRIES_AT_ONCE):
                 learned = tuple(entry for entry in part if FAILED_KEY in entry.extra)
@@ -550,7 +552,8 @@ class Retention(Wing):
 
     def run(self, dry_run: bool = False, by: str = "") -> Retained:
         """Turn traces into learnings, move those traces to the archive, then compress months that ended a year ago."""
-        layout, lifecycle = self._layout, self._repo.lifecycle
+        layout = self._layout
+        lifecycle = self._repo.lifecycle
         learned = lifecycle.learn_traces(dry_run, by)
         census = (
             lifecycle.census().after(learned.plan) if dry_run else lifecycle.census()
@@ -603,7 +606,8 @@ class Retention(Wing):
 
     def _bundled(self, name: str, month: str) -> str:
         """Return the folder of the bundle for a month, or for a trace that is only in a bundle; "" if there is none."""
-        layout, core = self._layout, self._core
+        layout = self._layout
+        core = self._core
         if month:
             return month if bundles_of(layout, month) else ""
         if core.read(lambda: core.catalogue.resolve(name)):

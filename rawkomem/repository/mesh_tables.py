@@ -145,7 +145,8 @@ def skill_row(skill: Skill) -> dict[str, Any]:
     Its text is the imported one, or the block of a skill that was made here. An imported skill keeps its imported
     counts until somebody votes on it here.
     """
-    memory, extra = skill.memory, skill.memory.extra
+    memory = skill.memory
+    extra = skill.memory.extra
     text = skill_text_in(memory.body) or memory.title
     metadata: dict[str, Any] = {**metadata_in(extra)}
     if memory.source:
@@ -214,7 +215,8 @@ def export_yamo(
         core.warn(
             f"the vectors are from {embedder.name}, so memory-mesh can find these memories by their words only"
         )
-    blocks, embed = block_rows(last_blocks(core.layout)), partial(_embedded, embedder)
+    blocks = block_rows(last_blocks(core.layout))
+    embed = partial(_embedded, embedder)
     return write_mesh(
         folder, MeshContent(entries, blocks, skills, embedder.dims, embed)
     )

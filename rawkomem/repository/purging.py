@@ -257,7 +257,8 @@ def _left_in(core: Core, checkout: Layout, purged: PurgedText) -> list[Left]:
         )
         for path, ids in memories_holding(checkout, purged.is_in).items()
     }
-    folders, derived = [checkout.root], [checkout.path(PAGE)]
+    folders = [checkout.root]
+    derived = [checkout.path(PAGE)]
     if os.path.isdir(checkout.local):
         index = index_path(checkout)
         folders.append(os.path.dirname(index))

@@ -110,7 +110,8 @@ YES_NO = Type("on or off", lambda value: _read_word(value, ("on", "off")) == "on
 
 
 # who may set a row; a repository is untrusted, so it cannot set what could do harm
-USER, BOTH = ("you", "both")
+USER = "you"
+BOTH = "both"
 # embedders that a repository may choose: they send no data and load no foreign code
 LOCAL = (AUTO_PROVIDER, BUNDLED_PROVIDER, "minilm")
 LEDGER = ("on", "writes", "off")

@@ -101,11 +101,13 @@ class Skills(Wing):
             known = self._memories(Filter(kinds=(SKILL_KIND,)))
             memory = known_skill(skill, known)
             written: Sequence[Written] = ()
-            outcome, why = "known", "the stored skill has exactly this text"
+            outcome = "known"
+            why = "the stored skill has exactly this text"
             if memory is None:
                 trust = self._repo.beliefs.trust_by(via)
                 plan = plan_skill(skill, source, by, known, trust, extra)
-                written, why = self._core.write(plan, via), plan.why
+                written = self._core.write(plan, via)
+                why = plan.why
                 memory = self._repo.get(written[0].entry.target)
                 outcome = "held" if len(written) > 1 else "added"
                 if written[0].entry.kind == "amend":

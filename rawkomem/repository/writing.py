@@ -196,7 +196,8 @@ def _anonymized(core: Core, plan: Plan, via: str) -> Plan:
 @contextmanager
 def as_one_change(core: Core) -> Iterator[None]:
     """Join all writes inside a `with` block into one change for `undo`."""
-    outer, core.joins = core.joins, True
+    outer = core.joins
+    core.joins = True
     try:
         yield
     finally:
@@ -302,12 +303,10 @@ def _with_fields(
 # Check an entry before it is stored: unusable conditions, a title that exists already, template
 # text.
 
-UNUSABLE, FIRES_ALWAYS, SAME_TITLE, TEMPLATE = (
-    "unusable-condition",
-    "fires-always",
-    "same-title",
-    "template-text",
-)
+UNUSABLE = "unusable-condition"
+FIRES_ALWAYS = "fires-always"
+SAME_TITLE = "same-title"
+TEMPLATE = "template-text"
 MAX_TITLE_CHARS = 80  # of a title in a message
 
 
@@ -491,7 +490,8 @@ def add_many(
     rest = list(repo.core.write(decide, via, {one.id for one in entries if one.id}))
     stored: list[Stored] = []
     for plan in plans:
-        own, rest = rest[: len(plan.entries)], rest[len(plan.entries) :]
+        own = rest[: len(plan.entries)]
+        rest = rest[len(plan.entries) :]
         outcome = stored_outcome([item.entry for item in own])
         stored.append(Stored(outcome, tuple(own), plan.why))
     return stored

@@ -54,12 +54,10 @@ Find = Callable[[str], Memory | None]
 
 # Resolve names in files to memories: an id, a file's path or stem, or a title.
 
-RELATED, MENTIONS, SUPERSEDES, HERITAGE = (
-    "related",
-    "mentions",
-    "supersedes",
-    "heritage",
-)
+RELATED = "related"
+MENTIONS = "mentions"
+SUPERSEDES = "supersedes"
+HERITAGE = "heritage"
 MEMBER = "member"  # from an episode to a memory
 CORROBORATED = "corroboratedBy"  # from a memory to one that confirms it
 SIMILAR = "similar"  # computed from vectors, not in a file
@@ -190,7 +188,9 @@ def replacement_chain(id: str, find: Find) -> tuple[Memory, ...]:
 AMENDABLE = {key: field for field, key in KEY_OF_FLAG.items()}
 # keys whose values are added and removed one by one
 LISTS = ("whenToUse", "tags", "relatedMemories")
-ADDED, REMOVED = "Added", "Removed"  # ends of the keys that do so, such as `tagsAdded`
+# ends of the keys that do so, such as `tagsAdded`
+ADDED = "Added"
+REMOVED = "Removed"
 LIST_CHANGES = {f"{key}{end}": (key, end) for key in LISTS for end in (ADDED, REMOVED)}
 FIXED_KEYS = ("claim", "provenance")  # a new claim or source needs a new memory
 
@@ -220,7 +220,8 @@ def _one_by_one(memory: Memory, entry: Entry) -> Entry:
     """Return an entry that adds and removes single values instead of setting whole lists."""
     extra = dict(entry.extra)
     for key in LISTS:
-        known, wanted = getattr(memory, AMENDABLE[key]), getattr(entry, AMENDABLE[key])
+        known = getattr(memory, AMENDABLE[key])
+        wanted = getattr(entry, AMENDABLE[key])
         if key in entry.given:
             removed = [value for value in known if value not in wanted]
             added = [value for value in wanted if value not in known]
@@ -365,7 +366,8 @@ def confirming(memory: Memory, witness: Memory) -> Entry:
 
 def _reduce_corroborate(fields: Fields, entry: Entry) -> Fields:
     """Count each other source once, because repeating a statement adds no trust. Link a witness (`with`)."""
-    source, known = source_of(entry.by, entry.extra), fields.get("confirmed_by", ())
+    source = source_of(entry.by, entry.extra)
+    known = fields.get("confirmed_by", ())
     links = fields.get("links", ())
     witnesses = tuple((CORROBORATED, id) for id in ids_in(entry, "with"))
     again = bool(witnesses) and all(link in links for link in witnesses)
@@ -489,7 +491,8 @@ def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
 
 def _reduce_heritage(fields: Fields, entry: Entry) -> Fields:
     """Add or remove sources; a chain of intents replaces the current one."""
-    named, known = ids_in(entry, "from"), fields.get("heritage", ())
+    named = ids_in(entry, "from")
+    known = fields.get("heritage", ())
     others = tuple(id for id in known if id not in named)
     sources = others if _removes(entry) else tuple(dict.fromkeys((*known, *named)))
     if not any(key in entry.extra for key in CHAIN):
@@ -503,7 +506,8 @@ def _removes(entry: Entry) -> bool:
 
 
 def _tell_heritage(entry: Entry) -> str:
-    sources, intents = ids_in(entry, "from"), ids_in(entry, CHAIN[0])
+    sources = ids_in(entry, "from")
+    intents = ids_in(entry, CHAIN[0])
     if _removes(entry):
         return f"does not come from {names_or_nothing(sources)}"
     return (
@@ -636,7 +640,8 @@ def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
 def _outweighs(memory: Memory, rival: Memory, trust: Trust) -> bool:
     if _had_ended(memory, memory.created) and not _had_ended(rival, memory.created):
         return False  # it was no longer valid when it was written
-    own, other = trust(memory), trust(rival)
+    own = trust(memory)
+    other = trust(rival)
     lead = round(own - other, TRUST_DECIMALS)
     if not 0 <= lead <= MAX_AGE_LOSS:
         return lead > 0

@@ -41,8 +41,11 @@ CLAIM_KEYS = (
     "sessionId",
 )
 ON_CONFLICT = QUARANTINE, KEEP_ACTIVE = ("quarantine", "keep_active")
-SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH = "supersede", "require_review", "keep_both"
-CORROBORATE, STORE = "corroborate", "store"
+SUPERSEDE = "supersede"
+REQUIRE_REVIEW = "require_review"
+KEEP_BOTH = "keep_both"
+CORROBORATE = "corroborate"
+STORE = "store"
 MAX_BATCH = 1_000  # memories stored at once (neolata)
 
 
@@ -400,7 +403,8 @@ def stored_outcome(entries: Sequence[Entry]) -> Outcome:
         return Outcome("conflict" if open_with else "stored", first.id, open_with)
     second = rest[0]
     if second.kind == "quarantine":
-        rivals, reason = ids_in(second, "conflictsWith"), str(second.extra["reason"])
+        rivals = ids_in(second, "conflictsWith")
+        reason = str(second.extra["reason"])
         return Outcome("quarantined", first.id, rivals, reason)
     if second.kind == "link":
         return Outcome("kept_both", first.id, ids_in(second, "to"))

@@ -112,7 +112,9 @@ def _value(text: str, cues: Cues) -> Value | None:
     return (digits, "") if is_number else None
 
 
-FRAME, CHOSEN, REJECTED = "frame", "chosen", "rejected"
+FRAME = "frame"
+CHOSEN = "chosen"
+REJECTED = "rejected"
 MARK = "="  # before the stem of opposites
 
 
@@ -170,7 +172,8 @@ class _Reader:
         before = ""  # the word before, if it is compared
         unit = ""  # of the number before
         for at, word in enumerate(self.words[1:-1], 1):
-            role, last = self._role(at), before
+            role = self._role(at)
+            last = before
             opposite = self._opposite(at)
             before = ""
             if role == "reasons":
@@ -293,7 +296,9 @@ class _Reader:
 
 # Compare the statements of memories.
 
-TITLE, CONDITION = "title", "condition"  # what two memories have in common
+# what two memories have in common
+TITLE = "title"
+CONDITION = "condition"
 MIN_WORDS = {TITLE: 1, CONDITION: 2, "": 3}  # that their sentences must share
 MIN_FRAME_WORDS = {TITLE: 0, CONDITION: 1, "": 2}  # … besides their choices
 
@@ -446,10 +451,13 @@ def disagreement(one: Prose, other: Prose) -> Disagreement | None:
     if one.id in other.settled or other.id in one.settled or _are_a_series(one, other):
         return None
     if one.title and one.title == other.title:
-        tie, ours, others = TITLE, one.statements, other.statements
+        tie = TITLE
+        ours = one.statements
+        others = other.statements
     else:
         tie = CONDITION if one.conditions & other.conditions else ""
-        ours, others = _all_statements(one), _all_statements(other)
+        ours = _all_statements(one)
+        others = _all_statements(other)
     is_list = max(_free_choices(ours), _free_choices(others)) > 1
     for mine in ours:
         for theirs in others:
@@ -507,12 +515,14 @@ def _contradicts(one: Statement, other: Statement, tie: str) -> bool:
     if one.words == other.words and _has_enough(one.words, MIN_WORDS[tie], one):
         if one.is_negative != other.is_negative:
             return one.numbers == other.numbers
-        mine, theirs = one.numbers - other.numbers, other.numbers - one.numbers
+        mine = one.numbers - other.numbers
+        theirs = other.numbers - one.numbers
         if len(mine) == len(theirs) == 1:
             return _differ(*mine, *theirs)
     if one.frame != other.frame or one.numbers != other.numbers:
         return False
-    ours, others = one.chosen - other.chosen, other.chosen - one.chosen
+    ours = one.chosen - other.chosen
+    others = other.chosen - one.chosen
     if not ours or not others or one.is_negative != other.is_negative:
         return False
     if not _has_enough(one.frame, MIN_FRAME_WORDS[tie], one):

@@ -294,7 +294,10 @@ def summary_of(memories: Sequence[Memory], most_words: int) -> str:
 SHOWN_CHARS = 80  # of a quoted sentence
 SPARED = "it is critical, or a person vouches for it; to archive it, run 'rawkomem delete ID --archive'"
 DIGEST_SOURCE = "compress"  # `source` of the digests made here
-MIN_DIGEST_MEMBERS, IDLE_DAYS, MAX_DIGESTS = 3, 30, 5  # neolata
+# neolata
+MIN_DIGEST_MEMBERS = 3
+IDLE_DAYS = 30
+MAX_DIGESTS = 5
 # minimum similarity of a cluster: the first value that gives small enough clusters
 MIN_COSINES = (0.6, 0.7, 0.8, 0.9)
 MAX_DIGEST_MEMBERS = 30  # of a digest, which then has a dozen words for each

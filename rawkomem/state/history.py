@@ -232,7 +232,8 @@ LASTING_KEYS = (*FIXED_KEYS, "members", "supersededBy", "conflictsWith")
 
 def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[Entry]:
     """Return an amend and a validity entry that change `now` into `wanted`; raise Refused for other differences."""
-    old, new = as_dict(now), as_dict(wanted)
+    old = as_dict(now)
+    new = as_dict(wanted)
     odd = [key for name, key in CREATED_KEYS.items() if old[name] != new[name]]
     odd += [key for key in LASTING_KEYS if now.extra.get(key) != wanted.extra.get(key)]
     odd += ["title"] if now.title and not wanted.title else []

@@ -199,7 +199,8 @@ def _confirm(memories: dict[str, Memory], id: str, other: str) -> list[Entry]:
     Return nothing if both have the same source or an unknown one, if the fold would not count the entry, or if the
     witness was confirmed by the memory itself.
     """
-    memory, witness = memories[id], memories[other]
+    memory = memories[id]
+    witness = memories[other]
     own, source = (source_of(one.by, one.extra) for one in (memory, witness))
     if (
         memory.corroborations >= MAX_CORROBORATIONS
@@ -284,7 +285,8 @@ def _duplicates(
         for other, cosine in close:
             if other in gone:
                 continue
-            kept, memory = by_id[id], by_id[other]
+            kept = by_id[id]
+            memory = by_id[other]
             if same_subject(kept, memory) and not missing_fact(memory, kept):
                 gone.add(other)
                 yield kept, memory, cosine
@@ -361,13 +363,15 @@ def plan_consolidate(
 ) -> Plan:
     """Plan all changes of a consolidation. The loop ends, because no step undoes the changes of another."""
     plans: list[Plan] = []
-    done, changed = 0, True
+    done = 0
+    changed = True
     while changed:
         changed = False
         for step in todo:
             plan = step(census)
             if plan.entries:
-                census, changed = census.after(plan), True
+                census = census.after(plan)
+                changed = True
                 plans.append(plan)
             done += 1
             progress(done, done + len(todo))

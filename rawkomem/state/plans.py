@@ -110,7 +110,8 @@ def plan_add(entry: Entry) -> Plan:
 # An amendment names the values that it replaces, and a change that ends the use of a memory its text. So the fold
 # notices a value that its author did not know: one of another branch, or one that somebody edited in the file.
 
-REMOVES, BODY = "removes", "body"
+REMOVES = "removes"
+BODY = "body"
 NAMED_VALUES = ("title", "importance")  # besides the text: fields that `replaces` names
 ENDING = ("delete", "archive", "supersede")  # kinds that take a memory out of use
 PUT_AWAY = ("deleted", "archived", "superseded")  # statuses after these

@@ -11,7 +11,8 @@ from ..model.entries import Memory
 from ..model.values import record
 from .trust import reachable
 
-TRACE, EXPERIENCE = "trace", "experience"
+TRACE = "trace"
+EXPERIENCE = "experience"
 OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
 SUCCESS = ("success", "success_with_recovery")
 # sections, best first
@@ -143,7 +144,8 @@ def _visit_trace(
     start: str, known: Mapping[str, Memory], done: dict[str, None]
 ) -> None:
     """Visit a trace after its dependencies, without recursion: a chain may be longer than Python's stack."""
-    stack, entered = [start], {start}
+    stack = [start]
+    entered = {start}
     while stack:
         id = stack[-1]
         needed = (*first_list(known[id], PARENT), *first_list(known[id], DEPENDS))

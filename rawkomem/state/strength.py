@@ -39,8 +39,10 @@ AGE_HALF_LIFE_DAYS = 30  # since it was created
 TOUCH_HALF_LIFE_DAYS = 60  # since it was last changed or used
 MIN_FACTOR = 0.1  # minimum of the factors age and touch
 STABILITY_EXPONENT = 0.5  # exponent after `stability` days without a change or use
-LINK_STRENGTH, MAX_LINK_STRENGTH = 0.05, 0.3
-USE_STRENGTH, MAX_USE_STRENGTH = 0.02, 0.2
+LINK_STRENGTH = 0.05
+MAX_LINK_STRENGTH = 0.3
+USE_STRENGTH = 0.02
+MAX_USE_STRENGTH = 0.2
 WEAK_BELOW = 0.3
 FADED_BELOW = 0.15  # below it, prune archives a memory
 
@@ -95,10 +97,8 @@ def strength_parts(
         if memory.reinforcements
         else ""
     )
-    used, touched = (
-        f"{counted(uses, 'use')} on this machine",
-        "used" if last_use > memory.updated else "changed",
-    )
+    used = f"{counted(uses, 'use')} on this machine"
+    touched = "used" if last_use > memory.updated else "changed"
     return (
         StrengthPart(
             "importance",

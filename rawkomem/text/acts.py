@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
     from ..model.entries import Value
 
-APPLIES_KEY, GUARD_KEY = "appliesTo", "guard"
+APPLIES_KEY = "appliesTo"
+GUARD_KEY = "guard"
 PATHS_KEY, COMMANDS_KEY, TEXT_KEY = APPLIES_KEYS = ("paths", "commands", "text")
 # what happens at an act that fits: the agent gets the text, the person is asked, or the act is refused
 GUARDS = REMIND, ASK, DENY = ("remind", "ask", "deny")
 # what came of it
-REMINDED, DONE_ANYWAY, ASKED, DENIED = ("reminded", "done anyway", "asked", "denied")
+REMINDED = "reminded"
+DONE_ANYWAY = "done anyway"
+ASKED = "asked"
+DENIED = "denied"
 EXCLUDES = "!"  # before a glob: files that do not fit
 WILDCARDS = "*?./ "  # a pattern of only these fits everything
 MAX_ACT_PATTERNS = 32  # of one key; each is matched at every act
@@ -141,7 +145,8 @@ def _mark(pattern: str) -> str:
     """
     words = [*pattern.split(), "", ""]
     is_script = "." in words[1] and words[1][0] != "-" and "{" not in words[0]
-    depth, runs = 0, [""]
+    depth = 0
+    runs = [""]
     for sign in words[is_script].lower():
         depth += (sign == "{") - (sign == "}")
         is_plain = sign.isascii() and (sign.isalnum() or sign == "_")
@@ -154,7 +159,8 @@ def _mark(pattern: str) -> str:
 
 def act_problem(extra: Mapping[str, Value]) -> tuple[str, str]:
     """Return what is wrong with `appliesTo` or `guard`, and a hint; empty texts if both can be used."""
-    guard, value = extra.get(GUARD_KEY, REMIND), extra_value(extra, APPLIES_KEY)
+    guard = extra.get(GUARD_KEY, REMIND)
+    value = extra_value(extra, APPLIES_KEY)
     if guard not in GUARDS:
         return f"unknown guard {str(guard)[:40]!r}", f"use one of {', '.join(GUARDS)}"
     if not value:

@@ -30,7 +30,9 @@ def cut_chunks(body: str) -> list[Chunk]:
     """Return the chunks of a body in order; none for an empty body. Together they contain every word."""
     chunks: list[Chunk] = []
     lines: list[str] = []
-    size, start, opened = 0, 1, ""
+    size = 0
+    start = 1
+    opened = ""
 
     def close() -> None:
         nonlocal lines, size
@@ -47,7 +49,8 @@ def cut_chunks(body: str) -> list[Chunk]:
                 line += text.count("\n", 0, cut)
                 text = text[cut:]
             chunks.append(Chunk(text, opened, line))
-        lines, size = [], 0
+        lines = []
+        size = 0
 
     trail: list[str] = []
     fence = ""
@@ -64,7 +67,8 @@ def cut_chunks(body: str) -> list[Chunk]:
         ):
             close()
         if not lines:
-            start, opened = number, " > ".join(part for part in trail if part)
+            start = number
+            opened = " > ".join(part for part in trail if part)
         lines.append(line)
         size += len(line) + 1
     close()
@@ -93,7 +97,8 @@ def fenced_lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each line of a text, and whether it belongs to a code fence."""
     fence = ""
     for line in text.split("\n"):
-        before, fence = fence, fence_after(fence, line)
+        before = fence
+        fence = fence_after(fence, line)
         yield line, bool(before or fence)
 
 
@@ -106,7 +111,10 @@ def heading_lines(text: str) -> Iterator[tuple[str, int]]:
 LETTERS_PER_TOKEN = 4  # on average
 TOKENS_PER_CJK = 1.5  # per character
 CJK = range_edges("3040-30FF 3400-4DBF 4E00-9FFF AC00-D7AF F900-FAFF 20000-2FA1F")
-LETTER_SHAPE, DIGIT_SHAPE, SYMBOL_SHAPE, WIDE_SHAPE = "a", "0", ".", "w"
+LETTER_SHAPE = "a"
+DIGIT_SHAPE = "0"
+SYMBOL_SHAPE = "."
+WIDE_SHAPE = "w"
 BETWEEN_NUMBERS = str.maketrans(LETTER_SHAPE + SYMBOL_SHAPE + WIDE_SHAPE, "   ")
 
 

@@ -34,7 +34,12 @@ def late_regex(pattern: str) -> re.Pattern[str]:
 # range tables.
 
 # What to do with a character: remove it, make it a line break, or (the others) check its neighbors.
-DROP, LINE, STYLE, JOIN, TAG, MARK = "drop", "line", "style", "join", "tag", "mark"
+DROP = "drop"
+LINE = "line"
+STYLE = "style"
+JOIN = "join"
+TAG = "tag"
+MARK = "mark"
 UNSEEN = (DROP, STYLE, JOIN, TAG)
 
 NON_CHARACTER = "non-character"  # it has no meaning, so it cannot hide a message
@@ -158,8 +163,11 @@ MAX_MARKS_PER_BASE = 4
 MAX_HIDDEN_ROWS = 10  # that `hidden` reports for one text
 MAX_TITLE_LENGTH = 120  # characters: one line of a usual terminal
 
-JOINER, BLACK_FLAG = "\u200d", "\U0001f3f4"
-TEXT_STYLE, EMOJI_STYLE, BYTE_ORDER_MARK = "\ufe0e", "\ufe0f", "\ufeff"
+JOINER = "\u200d"
+BLACK_FLAG = "\U0001f3f4"
+TEXT_STYLE = "\ufe0e"
+EMOJI_STYLE = "\ufe0f"
+BYTE_ORDER_MARK = "\ufeff"
 KEYCAP_BASES = "0123456789#*"
 # Tag characters for 0-9 and a-z that name a country and subdivision (gbsct, usca), and the end tag.
 REGION_TAGS = late_regex("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")

@@ -125,10 +125,17 @@ STEPS_PER_INSTRUCTION = 600
 MAX_KNOWN_CONDITIONS = 4_096  # size of the cache: enough for a batch of files
 MAX_COMPILED_PATTERNS = 512  # size of the cache; hostile repositories have thousands
 
-ALTERNATIVES, GLOB, REGEX = "alternatives", "glob", "regex"
-LANGUAGE, PHRASE, REFUSED = "language", "phrase", "refused"
+ALTERNATIVES = "alternatives"
+GLOB = "glob"
+REGEX = "regex"
+LANGUAGE = "language"
+PHRASE = "phrase"
+REFUSED = "refused"
 # how a condition is matched
-PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"
+PIECES = "pieces"
+PATHS = "paths"
+ENGINE = "engine"
+WORDS = "words"
 
 # from here on, a single character has a meaning: arrows, dingbats, emoji
 SYMBOLS = "\u2190"
@@ -435,7 +442,10 @@ def _read_regex(text: str) -> Condition:
 
 def _alternatives(source: str) -> list[str]:
     """Return the alternatives of a regex that are in no group."""
-    alternatives, start, depth, in_class = [], 0, 0, False
+    alternatives = []
+    start = 0
+    depth = 0
+    in_class = False
     escaped = False
     for at, sign in enumerate(source):
         if escaped or sign == "\\":
@@ -508,11 +518,9 @@ def _compile_regex(source: str, max_bytes: int) -> tuple[Any, tuple[Note, ...]]:
     except ImportError:
         return None, (NO_RE2,)
     options = re2.Options()
-    options.log_errors, options.max_mem, options.case_sensitive = (
-        False,
-        max_bytes,
-        False,
-    )
+    options.log_errors = False
+    options.max_mem = max_bytes
+    options.case_sensitive = False
     options.never_capture = True  # groups would keep RE2 from using its fastest engine
     try:
         return re2.compile(source, options), ()
@@ -537,7 +545,10 @@ LAST_SPACED = 0x52F
 MAX_ENDING_CHARS = 3  # that a form of a word may add, in other languages than English
 MAX_SHOWN_PATTERN_CHARS = 40  # of a pattern in a message
 # Ways of firing, besides GLOB, PHRASE, REGEX and WORDS.
-ALTERNATIVE, PATH, LINK, PASTED = "alternative", "path", "link", "pasted"
+ALTERNATIVE = "alternative"
+PATH = "path"
+LINK = "link"
+PASTED = "pasted"
 FIRED_SENTENCES = {
     REGEX: "regex",
     WORDS: "words: {text}",
@@ -602,7 +613,8 @@ def situation_of(text: str, engine: Engine | None = None) -> Situation:
     lower = text.lower()
     lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
     words = frozenset(base for word in word_parts(text) for base in base_forms(word))
-    stems, paths = frozenset(specific_stems(text)), tuple(paths_in(lower))
+    stems = frozenset(specific_stems(text))
+    paths = tuple(paths_in(lower))
     names = "".join(f" \n {name}" for name in spelled_out_names(text)).lower()
     return Situation(
         text,
@@ -702,7 +714,8 @@ def why_unusable(pattern: str) -> Note | None:
 
 def why_too_common(pattern: str) -> str:
     """Return a sentence if a pattern fires on words of nearly every task; else empty."""
-    condition, spoken = read_condition(pattern), language()
+    condition = read_condition(pattern)
+    spoken = language()
     common = "the letters of any word" if everyday_hits(condition) > 1 else ""
     for pieces in condition.parts if condition.how == PIECES else ():
         words = spoken.words(" ".join(pieces))

@@ -14,12 +14,15 @@ from .chunks import counted
 from .clean import clean
 from .risks import Risk, risks_in
 
-SAME, OLD, NEW = "same", "old", "new"
+SAME = "same"
+OLD = "old"
+NEW = "new"
 Parts = list[tuple[str, str]]  # SAME, OLD (removed) or NEW (added), and the text
 
 # of one text; texts with more words are compared line by line, with more lines not at all
 MAX_COMPARED = 8_000
-WORDS, LINES = re.compile(r"\S+|\s+"), re.compile(r"[^\n]*\n|[^\n]+")
+WORDS = re.compile(r"\S+|\s+")
+LINES = re.compile(r"[^\n]*\n|[^\n]+")
 # least share in common; below it, both texts are shown in full
 MIN_ALIKE = 0.55
 MAX_VALUES_CHARS = 160  # of both texts on one line, shown as `old → new`
@@ -59,9 +62,11 @@ class Compared:
 
 def compare(old: object, new: object) -> Compared:
     """Return how a value changes. An empty `old` value: everything is added."""
-    was, now = value_text(old), value_text(new)
+    was = value_text(old)
+    now = value_text(new)
     parts = difference(clean(was), clean(now))
-    added, at = [], 0
+    added = []
+    at = 0
     for what, text in parts:
         if what == NEW:
             added.append((at, at + len(text)))
@@ -95,12 +100,15 @@ def difference(old: str, new: str) -> Parts:
     """Return the parts of both texts in reading order; together they hold both texts completely."""
     whole = [(OLD, old), (NEW, new)]
     for units in (WORDS, LINES):
-        one, other = units.findall(old), units.findall(new)
+        one = units.findall(old)
+        other = units.findall(new)
         total = len(one) + len(other)
         start = _shared_start(one, other)
-        one, other = one[len(start) :], other[len(start) :]
+        one = one[len(start) :]
+        other = other[len(start) :]
         end = _shared_start(one[::-1], other[::-1])[::-1]
-        one, other = one[: len(one) - len(end)], other[: len(other) - len(end)]
+        one = one[: len(one) - len(end)]
+        other = other[: len(other) - len(end)]
         if max(len(one), len(other)) <= MAX_COMPARED:
             steps = SequenceMatcher(None, one, other)
             alike = sum(block.size for block in steps.get_matching_blocks())
@@ -119,14 +127,18 @@ def _shared_start(one: list[str], other: list[str]) -> list[str]:
 def _changed_parts(
     steps: SequenceMatcher[str], one: list[str], other: list[str]
 ) -> Parts:
-    parts, removed, added = [], "", ""
+    parts = []
+    removed = ""
+    added = ""
     for what, i, j, k, m in steps.get_opcodes():
-        before, after = "".join(one[i:j]), "".join(other[k:m])
+        before = "".join(one[i:j])
+        after = "".join(other[k:m])
         if what == "equal" and before.strip():
             parts += [(OLD, removed), (NEW, added), (SAME, before)]
             removed = added = ""
         else:  # spaces between two changed words are part of the change
-            removed, added = removed + before, added + after
+            removed = removed + before
+            added = added + after
     return [*parts, (OLD, removed), (NEW, added)]
 
 
@@ -144,7 +156,9 @@ def _groups(parts: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, int]]:
     if after and not (before or is_short):
         yield after, 1
         return
-    text, changes, before = "", 0, SAME
+    text = ""
+    changes = 0
+    before = SAME
     for place, (what, words) in enumerate(parts):
         kept = words.split()
         if what != SAME and not kept:
@@ -163,7 +177,8 @@ def _groups(parts: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, int]]:
                 cut = " …" if len(kept) > CONTEXT_WORDS else ""
                 yield f"{text} {ending}{cut}".strip(), changes
             cut = "… " if len(kept) > CONTEXT_WORDS else ""
-            text, changes = f"{cut}{' '.join(kept[-CONTEXT_WORDS:])} ", 0
+            text = f"{cut}{' '.join(kept[-CONTEXT_WORDS:])} "
+            changes = 0
         before = what
     if changes:
         yield text.strip(), changes

@@ -22,7 +22,8 @@ GLOB_SIGNS = (
 
 def path_below(path: str, project: str) -> str:
     """Return a path relative to a project, with forward slashes; empty if it is outside or not printable."""
-    path, project = path.replace("\\", "/"), project.replace("\\", "/").rstrip("/")
+    path = path.replace("\\", "/")
+    project = project.replace("\\", "/").rstrip("/")
     if project and path.startswith(f"{project}/"):
         path = path[len(project) + 1 :]
     path = path.removeprefix("./")
@@ -50,7 +51,8 @@ def spell_out_glob(text: str) -> list[str]:
     done: list[str] = []
     while pending and len(done) < MAX_SPELLED_PATTERNS:
         pattern = pending.pop(0)
-        start, end = pattern.find("{"), pattern.find("}")
+        start = pattern.find("{")
+        end = pattern.find("}")
         if 0 <= start < end and len(pending) < MAX_SPELLED_PATTERNS:
             options = pattern[start + 1 : end].split(",")
             pending += [
@@ -63,7 +65,8 @@ def spell_out_glob(text: str) -> list[str]:
 
 def split_outside_braces(text: str, anywhere: str = "") -> list[str]:
     """Split a text at commas outside braces, and at the characters of `anywhere`: `*.{ts,tsx}` stays together."""
-    cuts, depth = [-1], 0
+    cuts = [-1]
+    depth = 0
     for at, sign in enumerate(text):
         depth += (sign == "{") - (sign == "}")
         if sign in anywhere or (sign == "," and depth <= 0):
@@ -130,13 +133,16 @@ def fits_wildcards(pattern: str, text: str, one: str = "?") -> bool:
     while spot < len(text):
         sign = pattern[at : at + 1]
         if sign == "*":
-            star, mark = at, spot
+            star = at
+            mark = spot
             at += 1
         elif sign in (one, text[spot]):
-            at, spot = at + 1, spot + 1
+            at = at + 1
+            spot = spot + 1
         elif star >= 0:
             mark += 1
-            at, spot = star + 1, mark
+            at = star + 1
+            spot = mark
         else:
             return False
     return pattern[at:].strip("*") == ""

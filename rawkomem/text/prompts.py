@@ -83,15 +83,19 @@ PROMPT = late_regex(
     r"|\[\d[^\]]*[~/][^\]]*\]"
 )
 # pasted blocks that may contain lines like a person's
-CONSOLE, HUNK = "console", "hunk"
+CONSOLE = "console"
+HUNK = "hunk"
 # other pasted lines; fences and `>` show where they end
-OUTPUT, CLOSED = "output", "closed"
+OUTPUT = "output"
+CLOSED = "closed"
 HUNKS = ("diff --git ", "@@ ")  # start of a hunk
 # Between the parts of a hunk.
 HUNK_HEAD = late_regex(r"(?:index|new|old|deleted|similarity|rename|copy|Binary) ")
 OPENING_SIGNS = "“”‘’«»„¿¡•–—…「『《〈（【"  # that a person's line may start with
 QUESTION_MARKS = ("?", "？", "؟")
-MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a person's line between lines of output
+# of a person's line between lines of output
+MIN_PROSE_WORDS = 4
+MIN_STOP_SHARE = 0.3
 MAX_SIGN_SHARE = 0.25  # of the characters of a line of prose
 # half from the start, half from the end: people write before or after pasted text
 MAX_READ_CHARS = 40_000
@@ -174,7 +178,8 @@ def is_notification(text: str) -> bool:
 
 def without_markup(text: str) -> tuple[str, str, str]:
     """Return a text without the host's elements, the name of a command, and what a person typed inside elements."""
-    name, typed = "", list[str]()
+    name = ""
+    typed = list[str]()
     for tag in (*PERSON_TAGS, *HOST_TAGS) if "<" in text else ():
         if f"<{tag}" in text:
             text, inside = without_tag(text, tag)
@@ -220,11 +225,15 @@ def _slash_command(text: str) -> tuple[str, str]:
 def _marked_lines(text: str) -> tuple[tuple[str, str], ...]:
     """Return each line with the kind of pasted block that it belongs to; empty for what a person wrote."""
     marked: list[tuple[str, str]] = []
-    fence, block, after_blank, listed = "", "", True, False
+    fence = ""
+    block = ""
+    after_blank = True
+    listed = False
     for line in text.split("\n"):
         bare = line.strip()
         kind = block
-        before, fence = fence, fence_after(fence, bare)
+        before = fence
+        fence = fence_after(fence, bare)
         if before or fence:
             kind = CLOSED
         elif bare:
@@ -275,7 +284,8 @@ def _is_output(line: str) -> bool:
     """Return whether a line looks like a log, a trace, a diff, a table or code."""
     if OUTPUT_LINE.match(line) or _is_code(line):
         return True
-    first, start = line[0], line[:12]
+    first = line[0]
+    start = line[:12]
     if not first.isascii() and not first.isalnum() and first not in OPENING_SIGNS:
         return True
     if sum(map(str.isdigit, start)) >= 5 and any(c in ":-/" for c in start):
@@ -304,7 +314,8 @@ def both_ends(text: str, limit: int = MAX_ASK_CHARS, part: int = END_CHARS) -> s
     """
     if len(text) <= limit:
         return text
-    head, tail = text[:part], text[-part:]
+    head = text[:part]
+    tail = text[-part:]
     if not (head[-1].isspace() or text[part].isspace()):
         head = head[: len(head) - len(head.split()[-1])]
     if not (tail[0].isspace() or text[-part - 1].isspace()):

@@ -17,7 +17,9 @@ from .chunks import fenced_lines
 from .conditions import subject_words
 from .language import language
 
-HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
+HEADING = "heading"
+ITEM = "item"
+PARAGRAPH = "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
 BACKTICKS = re.compile(r"(`+)")
 # A sentence ends at a mark, a space and then no small letter. Scripts without spaces have their own marks.
@@ -39,7 +41,8 @@ def without_code(line: str) -> str:
 def code_spans(line: str) -> Iterator[tuple[str, bool]]:
     """Yield (text, is code) for each piece of a line. A code span ends at a run of as many backticks as it started."""
     pieces = BACKTICKS.split(line)  # a text, a run, a text, …
-    plain, at = [pieces[0]], 1
+    plain = [pieces[0]]
+    at = 1
     while at < len(pieces):
         try:
             end = pieces.index(pieces[at], at + 1)
@@ -49,7 +52,8 @@ def code_spans(line: str) -> Iterator[tuple[str, bool]]:
             continue
         yield "".join(plain), False
         yield "".join(pieces[at : end + 1]), True
-        plain, at = [pieces[end + 1]], end + 2
+        plain = [pieces[end + 1]]
+        at = end + 2
     yield "".join(plain), False
 
 
@@ -82,7 +86,8 @@ def first_sentence(body: str) -> str:
 
 def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
     """Yield headings, list items and paragraphs, without their marks."""
-    kind, block = PARAGRAPH, list[str]()
+    kind = PARAGRAPH
+    block = list[str]()
     for line in [*prose_lines(body), ""]:
         text = line.strip().lstrip(">").strip()
         bullet = BULLET.match(line)
@@ -95,18 +100,21 @@ def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
         )
         if apart and block:
             yield kind, " ".join(block)
-            kind, block = PARAGRAPH, []
+            kind = PARAGRAPH
+            block = []
         if heading and text.strip("# "):
             yield HEADING, text.strip("# ")
         elif bullet:
-            kind, block = ITEM, [line[bullet.end() :].strip()]
+            kind = ITEM
+            block = [line[bullet.end() :].strip()]
         elif not apart:
             block.append(text)
 
 
 def split_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text on one line."""
-    start, abbreviations = 0, language().abbreviations
+    start = 0
+    abbreviations = language().abbreviations
     for end in SENTENCE_END.finditer(text):
         sentence = text[start : end.start()]
         if sentence.lower().endswith(abbreviations):

@@ -51,7 +51,8 @@ ENCODED = re.compile(
     r"(?<![\w+/=.-])(?=[\w+/-]{0,80}[a-z])(?=[\w+/-]{0,80}[A-Z])(?=[\w+/-]{0,80}\d)(?:[A-Za-z0-9+_-]{40,}|[A-Za-z0-9+]{20,}[/+][A-Za-z0-9+/]{19,})={0,2}"
     r"|(?:\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}){6,}"
 )
-HIDDEN, LOOKALIKE = "hidden", "look-alike"
+HIDDEN = "hidden"
+LOOKALIKE = "look-alike"
 JOINED_LINES = re.compile(r"(?<=[^\s])\n(?=[^\s])")
 
 

@@ -25,7 +25,8 @@ ATTENTION_DIRECTIVE = """[ATTENTION DIRECTIVE]
 FENCE_TAG = "memories-"  # tag of the fenced format, before its nonce
 # some of an item in JSON
 JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")
-VERIFIED, NOT_VERIFIED = "verified", "not verified"
+VERIFIED = "verified"
+NOT_VERIFIED = "not verified"
 # a person said it in a session; an agent wrote the text
 PERSON_SAID = "a person said so"
 
@@ -63,7 +64,8 @@ BLANKS = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\
 QUOTES = BLANKS + ">＞›〉❯"  # may come before the first sign of a line
 DECORATION = " *_-=~+#[](){}|`'\">"
 NUMBERING = "0123456789."
-BULLETS, MAX_ITEM_MARK_CHARS = ("-", "*", "+", "•"), 10
+BULLETS = ("-", "*", "+", "•")
+MAX_ITEM_MARK_CHARS = 10
 OPENING = frozenset("<[|(")  # every match of TAG_START begins with one of these
 MAX_ID_CHARS = 120
 ELLIPSIS = "…"  # marks omitted text; it is read as three dots
@@ -112,7 +114,8 @@ def safe_body(text: str) -> str:
     lines: list[str] = []
     fence = ""
     for line in clean(text).split("\n"):
-        before, fence = fence, fence_after(fence, line)
+        before = fence
+        fence = fence_after(fence, line)
         line = _break_tags(line)
         code = before != "" or line.startswith(("    ", "\t"))
         lines.append(line if fence and not before else _defuse(line, code))
@@ -176,7 +179,8 @@ def _break_tags(line: str) -> str:
         for place, sign in zip(places or (), seen, strict=False)
         if sign == "\n"
     }
-    pieces, begun = [], 0
+    pieces = []
+    begun = 0
     for at in sorted(cuts):
         if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is already broken
             pieces.append(line[begun:at])

@@ -28,7 +28,9 @@ UNSPACED = range_edges(
 ACCENTED = range_edges("370-6FF 750-77F 1F00-1FFF")
 LATIN_RANGES = range_edges("0-36F 1D00-1EFF 2C60-2C7F A720-A7FF FB00-FB06 FF21-FF5A")
 SKIN_TONES = range_edges("1F3FB-1F3FF")
-WIDE_FORMS, WIDE_SHIFT = range_edges("FF01-FF5E"), 0xFEE0  # full-width forms of ASCII
+# full-width forms of ASCII
+WIDE_FORMS = range_edges("FF01-FF5E")
+WIDE_SHIFT = 0xFEE0
 # removed: accents on Latin letters, styles of emoji
 UNWRITTEN = range_edges("300-36F FE00-FE0F")
 TATWEEL = "\u0640"  # stretches an Arabic word
@@ -214,10 +216,14 @@ KOREAN_WORDS = frozenset(
 
 MIN_PHRASE_WEIGHT = 24  # of a phrase
 # of one sign or letter
-SIGN_WEIGHT, HIRAGANA_WEIGHT, CHINESE_WEIGHT, KOREAN_WEIGHT = 3, 1, 6, 6
+SIGN_WEIGHT = 3
+HIRAGANA_WEIGHT = 1
+CHINESE_WEIGHT = 6
+KOREAN_WEIGHT = 6
 MAX_COMPARED_CHARS = 2_000  # of either text
 # words of at least 6 letters are compared without 2
-MIN_INFLECTED_CHARS, ENDING_CHARS = 6, 2
+MIN_INFLECTED_CHARS = 6
+ENDING_CHARS = 2
 KOREAN = range_edges("1100-11FF AC00-D7A3")
 
 

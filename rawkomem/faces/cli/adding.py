@@ -355,7 +355,8 @@ def amend_command(
         checked = _undoubted(repository, entry, given["anyway"], id)
         return repository.amend(id, checked, one_by_one=all_tags is None)
 
-    what, again = f"amend-{file_stem(id)}", f"rawkomem amend {id}"
+    what = f"amend-{file_stem(id)}"
+    again = f"rawkomem amend {id}"
     if given["resume"] or given["edit"]:
         body = "" if given["resume"] else repository.get(id).body + "\n"
         written = write_in_editor(repository, what, body, store, again, given["resume"])
@@ -473,7 +474,9 @@ def _answer_written(
     about = written.entry.about
     waits = ""
     if repository.core.waits_for_review(written.entry):
-        waits, done, restore = about, "proposed", ""
+        waits = about
+        done = "proposed"
+        restore = ""
     return answer(
         written, proposed=bool(waits), done=done, waits=waits, restore=restore
     )
@@ -615,7 +618,8 @@ def _check_named(repository: Repository, name: str) -> None:
         memory = repository.get(name)
     except NotFound:
         return  # a compressed archive may hold it
-    id, file = memory.id, f"/{name.removesuffix('.md')}.md"
+    id = memory.id
+    file = f"/{name.removesuffix('.md')}.md"
     if not (id.startswith(name) or id.endswith(name) or memory.path.endswith(file)):
         raise BadInput(
             f"{name!r} is not the id of a memory, which --yes needs",
@@ -701,7 +705,8 @@ def _undone_lines(repository: Repository, undone: Undone, dry_run: bool) -> str:
     """Return a line for each memory: what had happened to it, and what undid that."""
     waits = repository.core.waits_for_review
     proposed = {item.entry.target for item in undone.written if waits(item.entry)}
-    lines, word = [], "would undo" if dry_run else "undone"
+    lines = []
+    word = "would undo" if dry_run else "undone"
     memories = repository.undoing.known(undone.change.memories[:MAX_SHOWN])
     for id, memory in memories.items():
         steps = ", ".join(step.told for step in undone.steps if step.entry.target == id)

@@ -57,7 +57,9 @@ class Fields:
         remarks: str = "",
         **parts: Any,
     ):
-        self.line, self.nothing, self.parts = line, nothing, parts
+        self.line = line
+        self.nothing = nothing
+        self.parts = parts
         self.remarks = remarks
         self.rows: dict[str, tuple[str, str]] = {}  # key → shape, path
         self.optional: set[str] = set()

@@ -182,7 +182,8 @@ AMENDED = Fields(
 
 def _check_staged(folder: str, run: Mapping[str, bool]) -> int:
     """Check the staged changes, print the problems, and return 1 if one is an error, else 0."""
-    skip, agent = skipped_checks(run), bool(known_agent())
+    skip = skipped_checks(run)
+    agent = bool(known_agent())
     checked = [
         _check_repository(repository, skip, agent)
         for repository in staged_repositories(folder)
@@ -306,13 +307,16 @@ def skipped_checks(looked_at: Mapping[str, bool]) -> list[str]:
     return [*(name for name in CHECK_NAMES if not looked_at[name]), *names]
 
 
-TEXT_FORM, GITHUB_FORM, MARKDOWN_FORM = "text", "github", "markdown"
+TEXT_FORM = "text"
+GITHUB_FORM = "github"
+MARKDOWN_FORM = "markdown"
 MAX_TITLE_CHARS = 100
 # before and after a heading, around a title, before a memory, its detail, and a line of a detail
 TEXT_MARKS = ("", "", "", "  ", "      ", "        ")
 MARKDOWN_MARKS = ("\n### ", "\n", "**", "- ", "  - ", "      - ")
 # GitHub shows a summary of at most 1 MiB. Of a larger one, each text is cut to the next of these numbers of characters.
-MAX_MARKDOWN_BYTES, MARKDOWN_LIMITS = 1_000_000, (0, 20_000, 2_000, 200)
+MAX_MARKDOWN_BYTES = 1_000_000
+MARKDOWN_LIMITS = (0, 20_000, 2_000, 200)
 HEADINGS = {
     ADDED: "Added",
     CHANGED: "Changed",

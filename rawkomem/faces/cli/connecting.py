@@ -320,7 +320,8 @@ def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
     """
     layout = find_layout(folder)
     leaving = plan_uninstall(layout, files_to_remove(layout.project))
-    hosts, git = plan_remove_all(layout.project), _git_removal(layout)
+    hosts = plan_remove_all(layout.project)
+    git = _git_removal(layout)
     changes: list[Any] = [*hosts, *(git.files if git else ())]
     rows = [
         ("restore", os.path.join(layout.project, place), "its text from before")

@@ -203,7 +203,8 @@ class Verbs(Group):
         self, *arguments: Any, bare: str = "", default: str = "", **named: Any
     ):
         super().__init__(*arguments, **{"no_args_is_help": False, **named})
-        self.bare, self.default = bare, default
+        self.bare = bare
+        self.default = default
 
     def verb(self, name: str, *parts: Part, **named: Any) -> Declaration[Command]:
         """Declare a command of the group; see `verb`."""
@@ -248,7 +249,8 @@ def with_examples(command: Command) -> Command:
     """Move the examples in the help of a command and its subcommands below the options, and return the command."""
     text, heading, lines = cleandoc(command.help or "").partition(EXAMPLES)
     if heading:
-        command.help, command.epilog = text.rstrip(), f"\b\n{heading}{lines}"
+        command.help = text.rstrip()
+        command.epilog = f"\b\n{heading}{lines}"
     for inner in getattr(command, "commands", {}).values():
         with_examples(inner)
         summary = (inner.help or "").partition("\n\n")[0]

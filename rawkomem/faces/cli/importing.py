@@ -32,7 +32,9 @@ from .syncing import with_bar
 from .terminal import note, say
 
 FORMS = list(WRITABLE_FORMATS)
-MAX_STAYING, MAX_STAYING_CHARS = 20, 100  # lines of a shortened file that are listed
+# lines of a shortened file that are listed
+MAX_STAYING = 20
+MAX_STAYING_CHARS = 100
 EVERY_STATUS = (
     *(status for status in STATUSES if status != "deleted"),
     INCLUDE_EXPIRED,
@@ -217,7 +219,8 @@ def _shorten(
     pages = [repository.exchange.shorten(path) for path in sources]
     shorter = [page for page in pages if page.tokens[1] < page.tokens[0]]
     for page in shorter:
-        before, after = page.before.splitlines(), page.after.splitlines()
+        before = page.before.splitlines()
+        after = page.after.splitlines()
         place = page.place
         say("\n".join(unified_diff(before, after, place, place, n=1, lineterm="")))
         long, short = page.tokens

@@ -97,7 +97,8 @@ def answer_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]]) -> int:
 
 
 # terminal columns needed to show this part of a line
-MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56
+MIN_WITH_DATE = 72
+MIN_WITH_IMPORTANCE = 56
 MIN_TITLE_CHARS = 12
 PAGE_ROWS = 200  # that `list` prints at a terminal
 TIMES = "created:iso updated:iso valid_from:iso valid_until:iso"

@@ -210,11 +210,9 @@ def bench_scale(memories: tuple[int, ...], stores: tuple[str, ...]) -> Any:
     return [row for count in memories for row in measure_stores(count, stores, note)]
 
 
-TITLE, BODY, TASK = (
-    "Use pnpm",
-    "The lock file is pnpm's; npm breaks the build.",
-    "install a package with npm",
-)
+TITLE = "Use pnpm"
+BODY = "The lock file is pnpm's; npm breaks the build."
+TASK = "install a package with npm"
 ADD_WORDS = ("add", "--title", TITLE, "--when", "npm", "--body", BODY)
 STEP_LIMIT_S = 120.0  # the first start on a slow disk takes seconds
 REPORT_HINT = "run 'rawkomem doctor' and report what it prints"

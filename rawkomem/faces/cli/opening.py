@@ -203,7 +203,8 @@ def effect_line(counts: Mapping[str, int]) -> str:
 
 def _effects(repository: Repository, wanted: Filter) -> list[dict[str, Any]]:
     """Return what came of each memory that was handed over or applied, the most used first."""
-    used, came = accesses(repository.layout), effects(repository.layout)
+    used = accesses(repository.layout)
+    came = effects(repository.layout)
     rows = [
         {
             "id": row.id,

@@ -73,7 +73,8 @@ def read_option(line: str) -> Option:
     `!` that it is required. An option without a kind is a flag.
     """
     head, _, help = line.partition(": ")
-    names, values = [], {"": "", "=": "", ">": ""}
+    names = []
+    values = {"": "", "=": "", ">": ""}
     for word in head.split():
         if word.startswith("-"):
             names.append(word)
@@ -83,7 +84,8 @@ def read_option(line: str) -> Option:
     key = values[">"] or names[0].lstrip("-").replace("-", "_")
     word = values[""]
     kind = word.removesuffix("!").removesuffix("...")
-    is_many, is_required = word.endswith("..."), word.endswith("!")
+    is_many = word.endswith("...")
+    is_required = word.endswith("!")
     return Option(tuple(names), help, kind, values["="], key, is_many, is_required)
 
 
@@ -210,7 +212,8 @@ def parse_plain(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     """Return folder, command, option values and arguments of a plain command line, or None to let click parse it."""
     folder = ""
     if len(argv) > 2 and argv[0] == "-C":
-        folder, argv = argv[1], argv[2:]
+        folder = argv[1]
+        argv = argv[2:]
     if argv[:2] == ["index", "sync"]:
         argv = argv[1:]
     if not argv or argv[0] not in FREQUENT:

@@ -37,7 +37,8 @@ class HeldOutput(io.StringIO):
 @contextlib.contextmanager
 def paged() -> Iterator[None]:
     """Buffer stdout; then show it in a pager if it is longer than the terminal, else print it."""
-    terminal, words = sys.stdout, pager_command()
+    terminal = sys.stdout
+    words = pager_command()
     if not words or not terminal.isatty():
         yield
         return

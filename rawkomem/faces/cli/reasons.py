@@ -104,10 +104,8 @@ def _conflict_lines(explained: Explained) -> str:
 
 def _seen(explained: Explained) -> str:
     """Return when a memory was observed."""
-    first, last = (
-        iso(explained.memory.first_observed),
-        iso(explained.memory.last_observed),
-    )
+    first = iso(explained.memory.first_observed)
+    last = iso(explained.memory.last_observed)
     if not first:
         return "at an unknown time"
     return f"first {first}, last {last}" if first != last else first

@@ -240,7 +240,8 @@ def review_command(
         written = beliefs.decide(id, verdict == "accept", changes, reason, by)
         done = f"{verdict.removesuffix('e')}ed"
     elif verdict == "hold":
-        written, done = [beliefs.quarantine(id, reason, by)], "quarantined"
+        written = [beliefs.quarantine(id, reason, by)]
+        done = "quarantined"
     else:
         written = beliefs.review(id, verdict, settle, reason, by)
         done = _done(repository.get(id), verdict)
@@ -446,7 +447,9 @@ class Walk:
     """A walk through items."""
 
     def __init__(self, repository: Repository, items: Sequence[Waiting], by: str):
-        self.repository, self.items, self.by = repository, [*items], by
+        self.repository = repository
+        self.items = [*items]
+        self.by = by
         self.at = 0
         self.message = ""
         # what was done: the position, the decision, and the entry to undo (empty: nothing to undo)

@@ -43,7 +43,8 @@ def run_search(
     """Search and print the results."""
     text = read_stdin(strict=False) if arguments == ["-"] else " ".join(arguments)
     repository = Repository.open(folder, layers=True)
-    only, least = filter_of(**which), read_share(min_similarity, "--min-similarity")
+    only = filter_of(**which)
+    least = read_share(min_similarity, "--min-similarity")
     (answer,) = repository.search_many([text], limit, only, profile, least)
     results = answer.found
     repository.core.deepen_in_background()

@@ -70,7 +70,9 @@ class Guide:
     """A guided start in one project: `steps` is the plan, `run` asks for each step and carries it out."""
 
     def __init__(self, context: Context, imports: bool, connect: bool):
-        self.context, self.imports, self.connect = context, imports, connect
+        self.context = context
+        self.imports = imports
+        self.connect = connect
         self.command = (
             f"rawkomem -C {shlex.quote(context.obj)}" if context.obj else "rawkomem"
         )
@@ -157,7 +159,8 @@ class Guide:
         entries = [item.entry for source in sources for item in source.news]
         vouches = self.is_person and kind in READ_BY_AGENTS
         names = [shown_path(item.path) for item in sources]
-        where, listing = ", ".join(names), ""
+        where = ", ".join(names)
+        listing = ""
         if len(names) > MAX_PATHS_SHOWN:
             where = f"{len(names)} files and folders"
             listing = "".join(f"\n     {name}" for name in names)
@@ -399,7 +402,8 @@ def show_overview(folder: str) -> None:
     except NotFound:
         say(NO_REPOSITORY)
         return
-    layout, authors = repository.layout, repository.core.authors()
+    layout = repository.layout
+    authors = repository.core.authors()
     statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
     files = [
         name

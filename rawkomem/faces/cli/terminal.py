@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 # raised when a key of --json is renamed, removed or changes its meaning
 JSON_SCHEMA_VERSION = 1
 BLOCKS = " ▁▂▃▄▅▆▇█"
-MIN_COLUMNS, DEFAULT_COLUMNS = 40, 100  # the minimum, and the width of a file or a pipe
+# the minimum, and the width of a file or a pipe
+MIN_COLUMNS = 40
+DEFAULT_COLUMNS = 100
 STYLES = {
     "bold": "1",
     "dim": "2",

@@ -153,7 +153,8 @@ def digest_command(
       rawkomem tidy digest --min-size 5
     """
     _refuse_both(apply, dry_run)
-    how, digest = Digesting(min_size, idle, limit), repository.lifecycle.digest
+    how = Digesting(min_size, idle, limit)
+    digest = repository.lifecycle.digest
     result = digest(how, archive, dry_run=True, by=by)
     if apply and result.plan.entries:
         agreed = _agreed(repository, result)

@@ -102,7 +102,8 @@ def status_command(folder: str) -> int:
             is_fresh = all(status.fresh for status in projects)
             return answer(projects, PROJECT, code=0 if is_fresh else 1)
     layered = open_repository(folder, layers=True)
-    status, layout = layered.store.status(), layered.layout
+    status = layered.store.status()
+    layout = layered.layout
     return answer(
         status,
         code=0 if status.fresh else 1,

@@ -31,11 +31,9 @@ from .documents import (
     uri_of,
 )
 
-NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = (
-    "rawkomem.new",
-    "rawkomem.amend",
-    "rawkomem.show",
-)
+NEW_COMMAND = "rawkomem.new"
+AMEND_COMMAND = "rawkomem.amend"
+SHOW_COMMAND = "rawkomem.show"
 ACTION_KIND = lsp.CodeActionKind.RefactorRewrite.value
 APPLY_EDIT = "workspace.apply_edit"  # the capability to apply edits of the server
 NEW_TITLE = "New memory"
@@ -139,7 +137,8 @@ async def amend_memory(documents: Documents, *given: Any) -> dict[str, str]:
 
     Takes a URI and a line counted from 0.
     """
-    uri, line = str(given[0]) if given else "", int(given[1]) if len(given) > 1 else 0
+    uri = str(given[0]) if given else ""
+    line = int(given[1]) if len(given) > 1 else 0
     id, end, added = await documents.run(_amendment, documents, uri, line)
     await _apply_edit(
         documents,
@@ -166,7 +165,8 @@ def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Rang
             "close the code fence or comment",
         )
     added = join_entry(document.text, text)[len(document.text) :]
-    last, column = len(document.lines) - 1, len(document.lines[-1])
+    last = len(document.lines) - 1
+    column = len(document.lines[-1])
     return memory.id, documents.range(document.lines, last, column, column), added
 
 
@@ -188,7 +188,8 @@ def memory_at(documents: Documents, uri: str, line: int) -> tuple[OpenDocument, 
 
 async def show_document(documents: Documents, *given: Any) -> None:
     """Ask the editor to show a file at a line counted from 1, if it supports that."""
-    uri, line = str(given[0]), int(given[1]) if len(given) > 1 else 1
+    uri = str(given[0])
+    line = int(given[1]) if len(given) > 1 else 1
     if documents.supports("window.show_document.support"):
         place = lsp.ShowDocumentParams(
             uri=uri, take_focus=True, selection=line_start(line)

@@ -66,7 +66,9 @@ def complete(
     place = documents.place(params)
     if place is None:
         return None
-    lines, line, column = place.document.lines, place.line, place.column
+    lines = place.document.lines
+    line = place.line
+    column = place.column
     choices = choices_at(place.document.shelf, lines, line, column)
     memories = sum(choice.icon == ItemKind.Reference for choice in choices)
     items = [
@@ -209,7 +211,8 @@ def workspace_symbols(
         for memory in shelf.offered():
             name = f"{memory.title} {memory.id} {' '.join(memory.tags)}".casefold()
             if all(word in name for word in words):
-                where, title = _location(shelf, memory), memory.title or memory.id
+                where = _location(shelf, memory)
+                title = memory.title or memory.id
                 symbol = lsp.SymbolInformation(
                     where, title, lsp.SymbolKind.String, container_name=memory.kind
                 )
@@ -349,7 +352,8 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
     place = documents.place(params)
     if place is None:
         return None
-    lines, shelf = place.document.lines, place.document.shelf
+    lines = place.document.lines
+    shelf = place.document.shelf
 
     def shown(text: str, span: Span | None) -> lsp.Hover:
         where = (
@@ -376,7 +380,8 @@ def lenses(
     document = documents.get(params.text_document.uri)
     if document is None:
         return None
-    shelf, teller = document.shelf, Teller(document.shelf)
+    shelf = document.shelf
+    teller = Teller(document.shelf)
     code_lenses = []
     for entry in document.entries:
         memory = shelf.memories.get(entry.id)
@@ -395,7 +400,8 @@ def lenses(
     return code_lenses
 
 
-SEARCH_COMMAND, WHY_COMMAND = "rawkomem.search", "rawkomem.why"
+SEARCH_COMMAND = "rawkomem.search"
+WHY_COMMAND = "rawkomem.why"
 MAX_RESULTS = 20
 MAX_SNIPPET_CHARS = 160
 

@@ -25,8 +25,12 @@ def lines_of(text: str) -> list[str]:
 
 KEY_LINE = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
-QUOTED, BLOCK_SCALAR = ("'", '"'), ("|", ">")  # styles of YAML
-WHEN_KEY, ID_KEY, TITLE_KEY = "whenToUse", "id", "title"
+# styles of YAML
+QUOTED = ("'", '"')
+BLOCK_SCALAR = ("|", ">")
+WHEN_KEY = "whenToUse"
+ID_KEY = "id"
+TITLE_KEY = "title"
 PATTERN_KEY = "pattern"  # of a condition that is written as a mapping
 
 
@@ -105,9 +109,11 @@ def _scalars_of(frontmatter: str) -> list[tuple[str, int, int, int, str]]:
     scalars = []
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         for scalar in _scalars_in(value):
-            text, mark = scalar.value.strip(), scalar.start_mark
+            text = scalar.value.strip()
+            mark = scalar.start_mark
             if text and scalar.style not in BLOCK_SCALAR:
-                inside, end = scalar.style in QUOTED, mark.column + 1
+                inside = scalar.style in QUOTED
+                end = mark.column + 1
                 if scalar.end_mark.line == mark.line:
                     end = scalar.end_mark.column
                 columns = mark.column + inside, end - inside

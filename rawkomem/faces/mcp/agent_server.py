@@ -133,17 +133,20 @@ class MemoryServer:
     ) -> wire.CallToolResult:
         try:
             arguments = checked_arguments(params.name, params.arguments or {})
-            verb, caller = VERBS[params.name], self._caller(context)
+            verb = VERBS[params.name]
+            caller = self._caller(context)
             text = await self._pool.run(
                 lambda repository: verb.does(repository, caller, **arguments),
                 not verb.reads,
             )
             is_error = False
         except RawkoError as failure:
-            text, is_error = complaint(failure), failure.exit_code != 0
+            text = complaint(failure)
+            is_error = failure.exit_code != 0
         except Exception as failure:
             problem = f"{type(failure).__name__}: {one_line(str(failure), 200)}"
-            text, is_error = f"{params.name} failed: {problem}", True
+            text = f"{params.name} failed: {problem}"
+            is_error = True
             print(f"rawkomem: {text}", file=sys.stderr)  # the server keeps running
         return wire.CallToolResult(
             content=[wire.TextContent(type="text", text=text)], is_error=is_error
@@ -171,10 +174,8 @@ class MemoryServer:
         rows = await self._protocol_call(lambda repository: repository.list())
         resources = []
         for row in rows[start:end]:
-            title, uri = (
-                redact(safe_title(row.title or row.id)),
-                SCHEME + quote(row.id, safe=""),
-            )
+            title = redact(safe_title(row.title or row.id))
+            uri = SCHEME + quote(row.id, safe="")
             resources.append(
                 wire.Resource(name=row.id, title=title, uri=uri, mime_type=MARKDOWN)
             )
@@ -198,7 +199,8 @@ class MemoryServer:
     ) -> wire.ReadResourceResult:
         if not params.uri.startswith(SCHEME):
             raise _invalid(f"no resource {one_line(params.uri, 200)!r}: use {TEMPLATE}")
-        id, caller = unquote(params.uri.removeprefix(SCHEME)), self._caller(context)
+        id = unquote(params.uri.removeprefix(SCHEME))
+        caller = self._caller(context)
         text = await self._protocol_call(lambda repository: get(repository, caller, id))
         contents = wire.TextResourceContents(
             uri=params.uri, mime_type=MARKDOWN, text=text
@@ -257,11 +259,14 @@ async def _answer_unreadable(reading: Any, passing: Any, writing: Any) -> None:
 def refusal(failure: ValidationError) -> wire.JSONRPCError | None:
     """Return the error that answers a line, or None if nobody waits for an answer to it."""
     last = failure.errors(include_url=False)[-1]
-    given, code, problem = last["input"], wire.INVALID_REQUEST, "no JSON-RPC request"
+    given = last["input"]
+    code = wire.INVALID_REQUEST
+    problem = "no JSON-RPC request"
     if last["type"] == "json_invalid":
         if not given.strip():
             return None
-        code, problem = wire.PARSE_ERROR, one_line(last["msg"], 200)
+        code = wire.PARSE_ERROR
+        problem = one_line(last["msg"], 200)
         try:
             given = json.loads(given)  # reads lone surrogates, and so finds the id
         except (ValueError, RecursionError):

@@ -201,7 +201,8 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
 
 def _adjusted_settings(settings: Settings, options: MemoryMeshOptions) -> Settings:
     """Return the user's settings, overridden by the options."""
-    confidence, days = options.lesson_min_confidence, options.lesson_retention_days
+    confidence = options.lesson_min_confidence
+    days = options.lesson_retention_days
     return replace(
         settings,
         ledger=settings.ledger if options.enable_yamo else "off",
@@ -258,7 +259,8 @@ class SyncMemoryMesh:
 
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
         self.options = read_options(MemoryMeshOptions, options, named)
-        provider, depth = self.options.llm_provider, self.options.max_heritage_depth
+        provider = self.options.llm_provider
+        depth = self.options.max_heritage_depth
         if provider and provider not in PROVIDERS:
             names = ", ".join(PROVIDERS)
             raise BadInput(f"unknown provider {provider!r}", f"one of {names}")
@@ -371,7 +373,8 @@ class SyncMemoryMesh:
         wanted = read_options(SearchOptions, options, named)
         limit = wanted.limit
         only = replace(filter_of(filter=wanted.filter), kinds=ONLY_MEMORIES.kinds)
-        core, candidates = self.repository.core, CANDIDATES_PER_RESULT * limit
+        core = self.repository.core
+        candidates = CANDIDATES_PER_RESULT * limit
         version = core.read(lambda: core.index.catalogue.meta().get("swept"))
         question = (query, candidates, only)
         results = self._answers.get(question, version) if wanted.use_cache else None
@@ -485,7 +488,8 @@ class SyncMemoryMesh:
     @_publishes
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
         """Record the chain of intents that led to a memory."""
-        chain, memory = self._chain(heritage), self._memory(memory_id)
+        chain = self._chain(heritage)
+        memory = self._memory(memory_id)
         self._inherit(memory.id if memory else memory_id, chain)
 
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
@@ -651,7 +655,9 @@ class MemoryMesh:
 
 
 MAX_RESPONSE_CHARS = 500  # of a response that are stored
-FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = 1000, 0.3  # importance by length, up to the share
+# importance by length, up to the share
+FULL_LENGTH_CHARS = 1000
+MAX_LENGTH_SHARE = 0.3
 ACTION_SHARE = 0.1  # added to the importance if tools are named, and if files are named
 
 
@@ -755,7 +761,9 @@ class MemoryContextManager:
 
     async def health_check(self) -> HealthStatus:
         """Return whether memories can be read. Creates no repository, and opens none after dispose()."""
-        cache, problem, count = self._mesh.get_cache_stats(), "", 0
+        cache = self._mesh.get_cache_stats()
+        problem = ""
+        count = 0
         try:
             stats = await self.mesh.stats()
             count = stats.count

@@ -103,7 +103,8 @@ class Warnings:
 
     def take(self) -> list[str]:
         """Return and clear the warnings since the last call."""
-        warnings, self._collected = self._collected, []
+        warnings = self._collected
+        self._collected = []
         return warnings
 
 
@@ -148,7 +149,9 @@ def amend_memory(repository: Repository, request: Request) -> Facts:
     `seen` holds the checksum of each of these fields that the form showed. Raises Refused if somebody else changed one.
     """
     memory = repository.get(text_of(request, "id"))
-    form, seen, current = _form_fields(request), request.get("seen"), form_of(memory)
+    form = _form_fields(request)
+    seen = request.get("seen")
+    current = form_of(memory)
     if not form:
         raise BadInput("nothing was changed", "change a field before you save")
     if not isinstance(seen, dict):
@@ -243,11 +246,9 @@ MAX_CHANGES = 500
 
 def act(repository: Repository, request: Request) -> Facts:
     """Run one action on one or several items. If it fails for one, the others are still processed."""
-    action, reason, items = (
-        text_of(request, "action"),
-        text_of(request, "reason"),
-        request.get("items"),
-    )
+    action = text_of(request, "action")
+    reason = text_of(request, "reason")
+    items = request.get("items")
     if action not in ACTIONS and action not in DECISIONS:
         raise BadInput(
             f"unknown action {action!r}", f"one of {', '.join((*ACTIONS, *DECISIONS))}"
@@ -262,7 +263,8 @@ def act(repository: Repository, request: Request) -> Facts:
     waiting = _waiting(repository, items) if is_decision else {}
     entries: list[str] = []
     failed = []
-    proposed, waits = 0, repository.core.waits_for_review
+    proposed = 0
+    waits = repository.core.waits_for_review
     for item in items:
         try:
             if is_decision:

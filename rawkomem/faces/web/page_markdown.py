@@ -101,7 +101,8 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     if not link:
         return False
     if not silent:
-        name, label = link[1].strip(), link[0][2:-2].partition("|")[2].strip()
+        name = link[1].strip()
+        label = link[0][2:-2].partition("|")[2].strip()
         id, title = state.env["meant"](name)
         state.push("link_open", "a", 1).attrs = {
             "href": MEMORY_ADDRESS + quote(id or name, safe="")

@@ -126,7 +126,8 @@ class PageServer(socketserver.ThreadingTCPServer):
 
     def __init__(self, repository: Repository, port: int = 0):
         self.repository = repository
-        self._code, self._wrong_codes = "", 0
+        self._code = ""
+        self._wrong_codes = 0
         self.render = open_renderer()
         self.files = _page_files()
         self._one_at_a_time = threading.Lock()  # a repository is not thread-safe
@@ -197,7 +198,8 @@ class PageServer(socketserver.ThreadingTCPServer):
         if state is None:
             return VIEWS[path](self.repository, query, self.render)
         if state != self._kept_state or len(self._kept) >= MAX_KEPT:
-            self._kept, self._kept_state = {}, state
+            self._kept = {}
+            self._kept_state = state
         cited = page_views.stale_places(self.repository) if path == HEALTH else ()
         key = (path, self.repository.core.via, cited, *sorted(query.items()))
         if key not in self._kept:
@@ -253,7 +255,8 @@ class Handler(BaseHTTPRequestHandler):
 
     server: PageServer
     protocol_version = "HTTP/1.1"
-    server_version, sys_version = "rawkomem", ""
+    server_version = "rawkomem"
+    sys_version = ""
     timeout = IDLE_TIMEOUT_S
 
     def do_GET(self) -> None:

@@ -215,7 +215,8 @@ def overview_view(repository: Repository, query: Query, render: Render) -> Facts
 
 def memories_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return the memories that pass the filters: results of a question, best first, or all, last changed first."""
-    only, question = _filter(query), _question(query.get("q", ""))
+    only = _filter(query)
+    question = _question(query.get("q", ""))
     every = repository.list(only)
     if query.get("status") == EXPIRED:  # also those that are not valid yet
         every = [row for row in every if not is_valid(row, now())]
@@ -297,7 +298,8 @@ def _waiting_for(repository: Repository, memory: Memory) -> list[Waiting]:
 
 def why_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return how a memory scores for a task, whether it would be injected, and if not, why."""
-    name, task = query.get("id", ""), _question(query.get("task", ""))
+    name = query.get("id", "")
+    task = _question(query.get("task", ""))
     if not task:
         raise BadInput(
             "the task is empty", "type a task as a person would ask an agent"
@@ -374,14 +376,13 @@ def _waiting_facts(item: Waiting) -> Facts:
 def _waiting_card(repository: Repository, item: Waiting, render: Render) -> Facts:
     """Return everything that a person needs to decide on an item, and what each decision does."""
     if item.draft:
-        facts, form = _draft_facts(repository, item.draft, render), item.draft
+        facts = _draft_facts(repository, item.draft, render)
+        form = item.draft
         values = {"title": form.title, "text": form.text, "when": [*form.when]}
     else:
         assert item.memory
-        facts, proposed = (
-            _held_facts(repository, item, item.memory, render),
-            item.proposal,
-        )
+        facts = _held_facts(repository, item, item.memory, render)
+        proposed = item.proposal
         values = form_of(proposed.proposed if proposed else item.memory)
     return {
         **facts,
@@ -649,7 +650,8 @@ def _find_unused(
     repository: Repository, memories: Iterable[Memory]
 ) -> Iterable[Finding]:
     """Yield memories that were never injected into a prompt on this machine, the oldest first."""
-    used, at = repository.lifecycle.accesses(), now()
+    used = repository.lifecycle.accesses()
+    at = now()
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         days = (at - memory.created) // DAY
         is_old = bool(memory.created) and days >= MIN_UNUSED_DAYS

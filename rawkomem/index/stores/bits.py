@@ -33,7 +33,9 @@ class SqliteBits:
     """Row numbers and bits at one version of the database."""
 
     def __init__(self, rows: Iterable[tuple[int, bytes]], version: int):
-        numbers, bits, left = [np.zeros(0, np.int64)], [], iter(rows)
+        numbers = [np.zeros(0, np.int64)]
+        bits = []
+        left = iter(rows)
         while chunk := list(islice(left, READ_ROWS)):
             numbers.append(np.array([n for n, _ in chunk], np.int64))
             bits.append(b"".join(bits for _, bits in chunk))
@@ -90,11 +92,11 @@ def nearest_places(apart: NDArray[np.uint16], limit: int) -> NDArray[np.intp]:
 
 
 # vectors with similar bits per requested one; at least 1 in 128 of all
-SIMILAR_PER_HIT, SIMILAR_PART = (
-    4,
-    128,
-)
-COPY_HEADER_BYTES, COPY_END_BYTES = 19, 2  # of a binary COPY, before and after its rows
+SIMILAR_PER_HIT = 4
+SIMILAR_PART = 128
+# of a binary COPY, before and after its rows
+COPY_HEADER_BYTES = 19
+COPY_END_BYTES = 2
 
 
 class PostgresBits:

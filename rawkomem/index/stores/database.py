@@ -188,7 +188,8 @@ def remove_database(path: str) -> None:
             pass
 
 
-SQLITE, MEMORY = "sqlite", "memory"
+SQLITE = "sqlite"
+MEMORY = "memory"
 ENTRY_POINT_GROUP = "rawkomem.stores"
 
 

@@ -111,7 +111,8 @@ class CollectingStore(BaseStore):
         self._deep |= vectors
 
     def flatten(self) -> None:
-        self._deep, self._is_flat = {}, True
+        self._deep = {}
+        self._is_flat = True
 
     def erase(self) -> None:
         self._discard()

@@ -61,9 +61,12 @@ Holders = tuple[int, frozenset[str]]  # how many memories hold a word, and some 
 
 # Files in one transaction of a sync: an aborted sync repeats at most one batch. Stores take a smaller one for the last.
 BATCH_FILES = 256
-BODY, WHEN = "body", "when"  # fields of a memory that passages come from
+# fields of a memory that passages come from
+BODY = "body"
+WHEN = "when"
 # Tiers of vectors, which are never compared: the first holds every passage, the second is filled in the background.
-FIRST, DEEP = "first", "deep"
+FIRST = "first"
+DEEP = "deep"
 REST = "rest"  # first-tier vectors of the memories that are not in the second tier yet
 
 
@@ -256,7 +259,8 @@ class SqliteStore:
             ).fetchone()
             if found is None:
                 continue
-            owner, prefix = found[:1], "" if found[1] else UNVOUCHED
+            owner = found[:1]
+            prefix = "" if found[1] else UNVOUCHED
             for (n,) in list(
                 self.db.execute("SELECT n FROM passages WHERE document = ?", owner)
             ):
@@ -316,7 +320,8 @@ class SqliteStore:
             close = self._candidates(
                 prefix + "coarse", bits, max(COARSE_CANDIDATES, limit), only
             )
-            inside, values = f"AND n IN ({', '.join(close)})", []
+            inside = f"AND n IN ({', '.join(close)})"
+            values = []
         if tier == REST:
             inside += " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
         distance = "vec_distance_l2(vec_int8(vector), vec_int8(?))"

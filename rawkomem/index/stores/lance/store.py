@@ -82,7 +82,9 @@ FILTERED = {
     if name != "id"
 }
 GENERATION = b"generation"  # key in the metadata of the table's schema
-DEEP_VECTOR, VECTOR = "deep", "vector"  # columns
+# columns
+DEEP_VECTOR = "deep"
+VECTOR = "vector"
 
 
 class LanceStore(CollectingStore):
@@ -269,7 +271,8 @@ class LanceStore(CollectingStore):
         fine, _ = pack(vector)
         if not limit or not any(fine):
             return []
-        where, passages = filter_condition(only), self._count("")
+        where = filter_condition(only)
+        passages = self._count("")
         if where and self._count(where) == passages:
             where = ""
         question = self._table.search(

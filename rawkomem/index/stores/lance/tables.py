@@ -75,8 +75,11 @@ def filter_condition(only: Filter) -> str:
 # The LanceDB tables of RFC-0011 §2: memory_entries in both its schemas, yamo_blocks,
 # synthesized_skills.
 
-ENTRIES, BLOCKS, SKILLS = "memory_entries", "yamo_blocks", "synthesized_skills"
-TEXT, MOMENT = pa.utf8(), pa.timestamp("ms")
+ENTRIES = "memory_entries"
+BLOCKS = "yamo_blocks"
+SKILLS = "synthesized_skills"
+TEXT = pa.utf8()
+MOMENT = pa.timestamp("ms")
 
 
 def required_columns(**kinds: pa.DataType) -> tuple[pa.Field, ...]:
@@ -316,7 +319,8 @@ def rollback_entries(db: Any, anyway: bool) -> int:
             "there is no backup to restore",
             "a backup is kept for 30 days; later a migration is final",
         )
-    backup, table = db.open_table(BACKUP), db.open_table(ENTRIES)
+    backup = db.open_table(BACKUP)
+    table = db.open_table(ENTRIES)
     if not is_schema_v1(table.schema):
         kept = set(backup.to_arrow()["id"].to_pylist())
         since = [id for id in table.to_arrow()["id"].to_pylist() if id not in kept]

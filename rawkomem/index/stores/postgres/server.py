@@ -129,7 +129,8 @@ class Link:
             except BaseException:
                 connection.close()
                 raise
-            self._connection, self._was_open = connection, True
+            self._connection = connection
+            self._was_open = True
         self._connection.ends = self._ends
         return self._connection
 
@@ -297,7 +298,8 @@ class StoredVersion:
 
     def columns(self) -> tuple[object, ...]:
         """Return the row of `versions`, without number and repository."""
-        d, told = self.document.facets, self.document.told or "{}"
+        d = self.document.facets
+        told = self.document.told or "{}"
         return (
             storable(d.id),
             self.hash,

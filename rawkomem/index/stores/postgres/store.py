@@ -228,7 +228,8 @@ def put_deep_vectors(
 # vectors with the closest bits that are compared, per requested hit
 CANDIDATES_PER_HIT = 10
 # beyond the maximum, comparing all takes no longer
-MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000
+MIN_CANDIDATES = 1_000
+MAX_CANDIDATES = 30_000
 # factor for the next try, if the filter passed less than half of the candidates
 MORE_CANDIDATES = 5
 # candidates that may be looked at beyond twice the limit: a few hits say little about a filter
@@ -457,7 +458,8 @@ class PostgresStore(CollectingStore):
         close: int,
     ) -> tuple[str, Values]:
         """Return a query for the vectors with the closest bits. From its second question on, a process caches all bits."""
-        us, dims = self._us, len(fine)
+        us = self._us
+        dims = len(fine)
         if table not in self._bits:
             self._bits[table] = None
             where = f"repository = {us.repository} AND dims = {dims}"
