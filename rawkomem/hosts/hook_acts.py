@@ -25,11 +25,12 @@ from ..text.acts import (
     Act,
 )
 from ..text.paths import path_below
+from .hook_entry import Tables, guarding
 from .hook_input import as_json, project_of, read_call, say
 from .known_hosts import AFTER, COMMAND, HOSTS, WRITE, Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 # where hosts put what a tool is asked to do; Cursor passes a command, or an edit, as the call itself
 INPUT_KEYS = ("tool_input", "toolArgs")
@@ -46,62 +47,81 @@ LEADS = {
 
 WORD = re.compile(r"[^\W\d_]{3,}")
 GLOB_SIGN = re.compile(r"[*?!\[\]{},]")
-Known = tuple[Layout, ActTable] | None
 
 
-def run_act(folder: str, arguments: list[str], data: bytes, known: Known) -> None:
-    """Answer a call with this JSON before or after an act; `known` is a table that was read just now."""
+def run_act(folder: str, arguments: list[str], data: bytes, known: Tables) -> None:
+    """Answer a call with this JSON before or after an act; `known` are tables that were read just now."""
     name, event = arguments[:2]
-    layout: Layout | None = None
+    layouts: list[Layout] = []
     try:
         if os.environ.get(LEARNING_GUARD):
             return
-        layout = project_of(folder, None)
+        layouts = guarding(project_of(folder, None), folder)
         call = read_call(name, event, data)
-        layout = project_of(folder, call)
-        if layout and (response := answer_act(layout, call, known)) is not None:
+        layouts = guarding(project_of(folder, call), folder)
+        if layouts and (response := answer_act(layouts, call, known)) is not None:
             say(as_json(response))
     except Exception as failure:  # the call must pass after any error
-        if layout:
+        for layout in layouts[:1]:
             _warn_of(layout, name, event)(f"{type(failure).__name__}: {failure}")
 
 
-def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
-    """Return the answer in the host's format; None if no memory applies, or the host acts on no answer here."""
-    acts = [*acts_of(call, layout.project)]
-    if not acts:
-        return None
-    if known and known[0] == layout:
-        table: ActTable | None = known[1]
-    else:
-        table = read_table(layout, sweep(layout).digest)
-    rules = table.rules if table else _made_again(layout, call)
+def answer_act(
+    layouts: Sequence[Layout], call: Call, known: Mapping[Layout, ActTable]
+) -> object:
+    """Return the answer in the host's format; None if no memory applies, or the host acts on no answer here.
+
+    Of several repositories, the first one that denies or asks is the answer, else the first one that reminds.
+    """
     host = HOSTS[call.host]
     is_after = call.event == AFTER
+    fitting = {
+        layout: _fitting_rules(layout, call, known.get(layout)) for layout in layouts
+    }
+    for guard in (DENY, ASK, ASK_AGENT) if not is_after else ():
+        for layout, rules in fitting.items():
+            chosen = rules.get(guard, [])
+            if guard == ASK_AGENT and chosen:
+                chosen = _not_told(layout, call, chosen) if call.session else []
+            if chosen:
+                what = DENIED if guard == DENY else ASKED
+                _note(layout, what, chosen, f"{call.session} {now()}")
+                texts = [LEADS[guard], *("\n".join(rule.lines) for rule in chosen)]
+                decision = ASK if guard == ASK else DENY
+                return host.act(call, decision, _limited(call, texts, "\n\n"))
+    if host.reminds_after != is_after:
+        return None
+    for layout, rules in fitting.items():
+        if REMIND in rules and (texts := _reminders(layout, call, rules[REMIND])):
+            return host.act(call, REMIND, _limited(call, texts, ""))
+    return None
+
+
+def _fitting_rules(
+    layout: Layout, call: Call, table: ActTable | None
+) -> dict[str, list[ActRule]]:
+    """Return the memories of a repository that apply to a call, by their guard."""
+    acts = [*acts_of(call, layout.project)]
+    if not acts:
+        return {}
+    table = table or read_table(layout, sweep(layout).digest)
+    rules = table.rules if table else _made_again(layout, call)
     fitting: dict[str, list[ActRule]] = {}
     for rule in rules:
         if act := next((act for act in acts if rule.holds_for(act)), None):
-            is_asked = (
-                rule.guard != ASK or (COMMAND if act.command else WRITE) in host.asks
-            )
+            kind = COMMAND if act.command else WRITE
+            is_asked = rule.guard != ASK or kind in HOSTS[call.host].asks
             fitting.setdefault(rule.guard if is_asked else ASK_AGENT, []).append(rule)
-    for guard in (DENY, ASK, ASK_AGENT) if not is_after else ():
-        chosen = fitting.get(guard, [])
-        if guard == ASK_AGENT and chosen:
-            chosen = _not_told(layout, call, chosen) if call.session else []
-        if chosen:
-            what = DENIED if guard == DENY else ASKED
-            _note(layout, what, chosen, f"{call.session} {now()}")
-            texts = [LEADS[guard], *("\n".join(rule.lines) for rule in chosen)]
-            decision = ASK if guard == ASK else DENY
-            return host.act(call, decision, _limited(call, texts, "\n\n"))
-    if REMIND not in fitting or host.reminds_after != is_after:
-        return None
-    chosen = _not_told(layout, call, _nearest_first(fitting[REMIND], acts))
+    return fitting
+
+
+def _reminders(layout: Layout, call: Call, rules: list[ActRule]) -> list[str]:
+    """Return the reminders that the session has not received, and record them."""
+    acts = [*acts_of(call, layout.project)]
+    chosen = _not_told(layout, call, _nearest_first(rules, acts))
     if call.session:
-        _note_reminders(layout, fitting[REMIND], chosen, call.session)
-    texts = [rule.reminder for rule in chosen]
-    return host.act(call, REMIND, _limited(call, texts, "")) if texts else None
+        _note_reminders(layout, rules, chosen, call.session)
+    return [rule.reminder for rule in chosen]
 
 
 def _nearest_first(rules: list[ActRule], acts: list[Act]) -> list[ActRule]:

@@ -13,9 +13,14 @@ from ..index.act_table import ActTable, read_table
 from ..model.errors import RawkoError
 
 ACT_EVENTS = ("before-tool", "after-tool")
+# the environment variables with which hosts name the project that they were started in
+PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
 # the keys below which hosts pass what a tool is asked to do, and the folder of the agent
 INPUT_KEYS = (b'"tool_input"', b'"toolArgs"', b'"command"')
 FOLDER_KEY = b'"cwd":'
+
+
+Tables = dict[Layout, ActTable]
 
 
 def run_hook(folder: str, arguments: list[str]) -> None:
@@ -26,7 +31,7 @@ def run_hook(folder: str, arguments: list[str]) -> None:
         run_other(folder, arguments)
         return
     data = b""
-    known = None
+    known: Tables = {}
     try:
         while len(data) < MAX_TEXT_BYTES and (piece := os.read(0, 2**20)):
             data += piece
@@ -36,9 +41,10 @@ def run_hook(folder: str, arguments: list[str]) -> None:
         named = data.partition(FOLDER_KEY)[2].lstrip()[1:].partition(b'"')[0]
         # an agent may pass a folder to a tool, too
         is_clear = bool(tool_input and named) and data.count(FOLDER_KEY) == 1
-        known = _table_of(folder, named) if is_clear else None
+        known = _tables_of(folder, named) if is_clear else {}
         searched = (named + tool_input).lower()
-        if known and not any(mark in searched for mark in known[1].marks):
+        marks = [mark for table in known.values() for mark in table.marks]
+        if known and not any(mark in searched for mark in marks):
             return
     except (OSError, RawkoError):
         pass  # run_act logs it, and lets the call pass
@@ -47,10 +53,33 @@ def run_hook(folder: str, arguments: list[str]) -> None:
     run_act(folder, arguments, data, known)
 
 
-def _table_of(folder: str, named: bytes) -> tuple[Layout, ActTable] | None:
-    """Return the repository of the folder that a call names, and its table; None if that needs a closer look."""
+def _tables_of(folder: str, named: bytes) -> Tables:
+    """Return the tables of the repositories whose guards hold in the folder that a call names; none if that needs a closer look."""
     if b"\\" in named or "RAWKOMEM_DIR" in os.environ:
-        return None
-    layout = find_layout(folder or os.fsdecode(named))
-    table = read_table(layout, sweep(layout).digest)
-    return (layout, table) if table else None
+        return {}
+    tables: Tables = {}
+    for layout in guarding(find_layout(folder or os.fsdecode(named)), folder):
+        table = read_table(layout, sweep(layout).digest)
+        if not table:
+            return {}
+        tables[layout] = table
+    return tables
+
+
+def guarding(nearest: Layout | None, folder: str) -> list[Layout]:
+    """Return the repositories whose guards hold: the nearest one, and that of the project in which the host was started.
+
+    Otherwise an agent would be free of them in any folder that has memories of its own. `folder`, if it is not empty,
+    names the only repository.
+    """
+    found = [nearest] if nearest else []
+    for variable in PROJECT_VARIABLES if not folder else ():
+        if start := os.environ.get(variable):
+            try:
+                found.append(find_layout(start))
+            except RawkoError:
+                pass  # a project without memories
+    unique: dict[str, Layout] = {}
+    for layout in found:
+        unique.setdefault(os.path.realpath(layout.root), layout)
+    return [*unique.values()]

@@ -191,8 +191,9 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
         note_fresh(layout, call.session)
     elif call.event in ACT_EVENTS:  # by the host's own name
         from .hook_acts import answer_act
+        from .hook_entry import guarding
 
-        if response := answer_act(layout, call):
+        if response := answer_act(guarding(layout, ""), call, {}):
             say(as_json(response))
     elif call.event == TALK:
         from .hook_sessions import keep_messages

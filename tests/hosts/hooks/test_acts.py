@@ -7,6 +7,8 @@ import pytest
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.records import execute
+from rawkomem.hosts.hook_entry import PROJECT_VARIABLES
+from rawkomem.hosts.known_hosts import HOSTS
 from rawkomem.index.act_table import read_table
 from rawkomem.model.entries import Entry
 from rawkomem.repository.acts import MAX_DOUBTED_PATTERNS
@@ -243,6 +245,31 @@ def test_a_link_in_the_project_leads_around_no_guard(written, rule, tell, projec
     (project / "a.txt").symlink_to("marked/a.txt")
     write = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/{written}", "content": "x"}}
     assert decision(tell("claude", "before-tool", claude("PreToolUse", **write)))[0] == "deny"
+
+
+def test_the_variables_of_projects_are_those_of_the_hosts():
+    named = {host.project_variable for host in HOSTS.values()} - {""}
+    assert named == {*PROJECT_VARIABLES}
+
+
+@pytest.mark.parametrize("place", ["inner", "elsewhere"])
+def test_a_guard_holds_where_the_agent_has_memories_of_its_own(
+    place, rule, tell, project, tmp_path_factory, monkeypatch
+):
+    """The agent may change its folder; the host names the project in which a person started it."""
+    rule("deny")
+    folder = project / "inner" if place == "inner" else tmp_path_factory.mktemp("elsewhere")
+    (folder / ".rawko" / "memories").mkdir(parents=True)
+    call = {**claude("PreToolUse", **COMMAND), "cwd": str(folder)}
+    assert decision(tell("claude", "before-tool", call)) == ("", ""), (
+        "without a word of the host, the nearest memories count"
+    )
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
+    assert decision(tell("claude", "before-tool", call))[0] == "deny"
+    own = RULE.format(guard="deny", title="Inner", number=2, why=WHY).replace("touch*", "rm*")
+    (folder / ".rawko" / "memories" / "own.md").write_text(own)
+    call["tool_input"] = {"command": "rm x"}
+    assert "Inner" in decision(tell("claude", "before-tool", call))[1], "the memories of the folder apply, too"
 
 
 def test_many_patterns_that_nobody_vouches_for_do_not_make_a_call_wait(rule, tell, memories, project):
