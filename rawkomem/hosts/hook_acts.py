@@ -10,7 +10,7 @@ import os
 import re
 
 from ..files.layout import Layout, sweep
-from ..index.act_table import ActRule, ActTable, read_table
+from ..index.act_table import ActRule, ActTable, Tables, guarding, read_table
 from ..learn.turns import calls_asked
 from ..model.user_settings import LEARNING_GUARD
 from ..model.values import TYPE_CHECKING, now
@@ -25,7 +25,6 @@ from ..text.acts import (
     Act,
 )
 from ..text.paths import path_below
-from .hook_entry import Tables, guarding
 from .hook_input import as_json, project_of, read_call, say
 from .known_hosts import AFTER, COMMAND, HOSTS, WRITE, Call
 

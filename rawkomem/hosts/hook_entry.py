@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import os
 
-from ..files.layout import MAX_TEXT_BYTES, Layout, find_layout, sweep
-from ..index.act_table import ActTable, read_table
+from ..files.layout import MAX_TEXT_BYTES, find_layout, sweep
+from ..index.act_table import Tables, guarding, read_table
 from ..model.errors import RawkoError
 
 ACT_EVENTS = ("before-tool", "after-tool")
-# the environment variables with which hosts name the project that they were started in
-PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
 # the keys below which hosts pass what a tool is asked to do, and the folder of the agent
 INPUT_KEYS = (b'"tool_input"', b'"toolArgs"', b'"command"')
 FOLDER_KEY = b'"cwd":'
-
-
-Tables = dict[Layout, ActTable]
 
 
 def run_hook(folder: str, arguments: list[str]) -> None:
@@ -64,22 +59,3 @@ def _tables_of(folder: str, named: bytes) -> Tables:
             return {}
         tables[layout] = table
     return tables
-
-
-def guarding(nearest: Layout | None, folder: str) -> list[Layout]:
-    """Return the repositories whose guards hold: the nearest one, and that of the project in which the host was started.
-
-    Otherwise an agent would be free of them in any folder that has memories of its own. `folder`, if it is not empty,
-    names the only repository.
-    """
-    found = [nearest] if nearest else []
-    for variable in PROJECT_VARIABLES if not folder else ():
-        if start := os.environ.get(variable):
-            try:
-                found.append(find_layout(start))
-            except RawkoError:
-                pass  # a project without memories
-    unique: dict[str, Layout] = {}
-    for layout in found:
-        unique.setdefault(os.path.realpath(layout.root), layout)
-    return [*unique.values()]

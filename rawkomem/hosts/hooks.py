@@ -190,8 +190,8 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
     elif call.event == COMPACT:
         note_fresh(layout, call.session)
     elif call.event in ACT_EVENTS:  # by the host's own name
+        from ..index.act_table import guarding
         from .hook_acts import answer_act
-        from .hook_entry import guarding
 
         if response := answer_act(guarding(layout, ""), call, {}):
             say(as_json(response))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 
-from ..files.layout import Layout, user_config
+from ..files.layout import Layout, find_layout, user_config
 from ..files.private import open_private, replace_private, secret_name
 from ..git.head import git_stamp
+from ..model.errors import RawkoError
 from ..model.values import as_dict, now, record
 from ..text.acts import Act, Applies, fits, marks_of
 
@@ -105,3 +106,27 @@ def _changed(file: str) -> str:
         return str(os.stat(file).st_mtime_ns)
     except OSError:
         return "-"
+
+
+# the environment variables with which hosts name the project that they were started in
+PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
+Tables = dict[Layout, ActTable]
+
+
+def guarding(nearest: Layout | None, folder: str) -> list[Layout]:
+    """Return the repositories whose guards hold: the nearest one, and that of the project in which the host was started.
+
+    Otherwise an agent would be free of them in any folder that has memories of its own. `folder`, if it is not empty,
+    names the only repository.
+    """
+    found = [nearest] if nearest else []
+    for variable in PROJECT_VARIABLES if not folder else ():
+        if start := os.environ.get(variable):
+            try:
+                found.append(find_layout(start))
+            except RawkoError:
+                pass  # a project without memories
+    unique: dict[str, Layout] = {}
+    for layout in found:
+        unique.setdefault(os.path.realpath(layout.root), layout)
+    return [*unique.values()]

@@ -261,13 +261,9 @@ class View:
 
 
 # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
-REDACTION = "d42140ff"
+REDACTION = "3e550cdb"
 # when the last sweep ended, how long it took, and how many files it saw
-NEVER_SWEPT = (
-    0.0,
-    0.0,
-    0,
-)
+NEVER_SWEPT = (0.0, 0.0, 0)
 # up to this many files are swept before every answer: about 20 ms
 MAX_SWEPT_FILES = 4_000
 # with more files, an open process sweeps again after this many times the last sweep's duration

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import sys
 from _thread import RLock  # `threading` is slow to import
-from contextlib import contextmanager
 from functools import cached_property
 
 from ..embed.embedder import AUTO_PROVIDER
@@ -122,7 +121,9 @@ class Core:
         self.with_layers = layers
         # default origin of written entries; see files/machine_records.py. Only hosts/person.py makes it a person's.
         self.via = ""
-        self.heard_person = False  # see hearing_person
+        self.heard_person = (
+            False  # whether a host's transcript shows what is written now
+        )
         self.via = self.claimed(via)
         self.agent = ""  # default agent of a question, for the ledger
         # threads may share a repository; a read may write, and a write reads
@@ -161,15 +162,6 @@ class Core:
         """Return the origin that a program may claim; that a person typed or said a text counts as unknown."""
         is_said = via == SAID and not self.heard_person
         return UNKNOWN if via == PERSON != self.via or is_said else via
-
-    @contextmanager
-    def hearing_person(self) -> Iterator[None]:
-        """Let writes inside a `with` block count as said by a person, because a host's transcript shows it."""
-        self.heard_person = True
-        try:
-            yield
-        finally:
-            self.heard_person = False
 
     @property
     def settings(self) -> Settings:

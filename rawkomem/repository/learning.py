@@ -7,7 +7,8 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 from ..files.forgetting import PurgedText, forget_text
@@ -81,10 +82,20 @@ from ..text.chunks import counted
 from ..text.clean import one_line
 from . import Repository
 from .beliefs import BOTH, JOIN, note_drop
-from .core import Wing
+from .core import Core, Wing
 from .writing import Stored, as_one_change, check_conditions
 
 Progress = Callable[["Step"], None]
+
+
+@contextmanager
+def _hearing_person(core: Core) -> Iterator[None]:
+    """Let writes inside a `with` block count as said by a person, because a host's transcript shows it."""
+    core.heard_person = True
+    try:
+        yield
+    finally:
+        core.heard_person = False
 
 
 # Drafts: proposed memories from sessions. They wait on this machine until somebody keeps or drops
@@ -362,7 +373,7 @@ class Learning(Wing):
             learned = self._compare(heard, found, dry_run, by_host)
             self._note_effects(learned)
             entries = [entry_of_draft(draft) for draft in learned.requests]
-            with self._core.hearing_person():
+            with _hearing_person(self._core):
                 stored = self._repo.add_many(entries, via=SAID)
             for draft in learned.requests:  # a purged memory must not come back
                 self._repo.drafts.store.decide(draft, KEPT)
@@ -438,7 +449,7 @@ class Learning(Wing):
             done = Remembered(CONFIRMED, known)
         else:
             entry = replace(entry, when=inherited_conditions(entry.when, against))
-            with self._core.hearing_person():
+            with _hearing_person(self._core):
                 stored = repo.add(entry, via=via)
             for old in against:
                 repo.beliefs.supersede(old.id, stored.id, reason, by, anyway=True)
@@ -463,7 +474,7 @@ class Learning(Wing):
             via = said if is_about_quote(proof, text) else VIA_AGENT
         except Refused:
             via = VIA_AGENT
-        with self._core.hearing_person():
+        with _hearing_person(self._core):
             return self._repo.drafts.keep(name, by=by, via=via, **changes)
 
     def check_quote(self, quote: str) -> str:

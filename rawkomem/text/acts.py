@@ -141,7 +141,7 @@ def marks_of(applies: Applies) -> list[str]:
 def _mark(pattern: str) -> str:
     """Return the longest run of plain letters, digits and `_` outside braces, of a pattern's first word or its script.
 
-    `python manage.py` also fits `./manage.py`, and `docker-compose` fits `docker compose`.
+    A program with a script also fits the script alone, and `docker-compose` fits `docker compose`.
     """
     words = [*pattern.split(), "", ""]
     is_script = "." in words[1] and words[1][0] != "-" and "{" not in words[0]

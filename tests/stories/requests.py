@@ -14,6 +14,7 @@ class Correction:
     later: tuple[str, ...]
 
 
+RULE = "Never run bare pytest here, use make suite"  # what a memory says of TESTS
 TESTS = Correction(
     "no, never run bare pytest here, use make suite",
     ("run the tests", "fix the date parser and run the tests", "add a retry to the http client"),

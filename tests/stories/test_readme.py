@@ -18,7 +18,7 @@ from tests.hosts.hooks.payloads import claude, codex, copilot, cursor, gemini
 from tests.hosts.hooks.test_acts import decision
 from tests.stories.conftest import README
 from tests.stories.others import write_others
-from tests.stories.requests import TESTS, UNRELATED
+from tests.stories.requests import RULE, TESTS, UNRELATED
 
 KEEP = ((r"q.{0,8} quit", "k"),)  # one key
 PROMISED: dict[str, str] = {}  # sentence of the README → the test
@@ -60,9 +60,9 @@ def test_tuesday(others, is_committed, talk, person, memories, git, rawkomem):
         git.commit("a correction")
     for number, prompt in enumerate(("run the tests", "add a test for the date parser and run it", *TESTS.later[1:4])):
         told = talk(f"s-tuesday-{number}").prompt(prompt)
-        assert TESTS.said in told and "verified" in told and "not verified" not in told, (prompt, told)
+        assert RULE in told and "verified" in told and "not verified" not in told, (prompt, told)
     for number, prompt in enumerate(UNRELATED):
-        assert TESTS.said not in talk(f"s-other-{number}").prompt(prompt), prompt
+        assert RULE not in talk(f"s-other-{number}").prompt(prompt), prompt
 
 
 @promises(

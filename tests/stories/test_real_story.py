@@ -10,7 +10,7 @@ from tests.hosts.real.model import say, shell
 from tests.hosts.real.test_real_learning import _asked
 from tests.hosts.real.waiting import drafts, wait_for
 from tests.stories.others import write_others
-from tests.stories.requests import TESTS
+from tests.stories.requests import RULE, TESTS
 from tests.stories.test_readme import KEEP
 
 pytestmark = pytest.mark.hosts
@@ -39,4 +39,4 @@ def test_tuesday(others, is_committed, home, model, seat, project, memories, git
         git.commit("a correction")
     for prompt in ("run the tests", "add a test for the date parser and run it", "does everything still pass?"):
         told = _asked(at, model, prompt, say("Done."))
-        assert TESTS.said in told[0], prompt
+        assert RULE in told[0], prompt

@@ -154,7 +154,7 @@ def _sync_and_report(repository: Repository) -> None:
     report = repository.sync()
     repository.core.deepen_in_background()
     repository.core.wake_sinks()
-    repository.close()
+    repository.core.index.close()  # until files change, nothing is held open
     if report.read:
         say(f"{counted(report.read, 'file')} read, {report.seconds:.2f} s")
         sys.stdout.flush()

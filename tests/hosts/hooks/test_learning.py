@@ -40,7 +40,7 @@ def test_claude_learns_and_the_next_prompt_asks(hook, memories, drafts, tmp_path
     assert "Oracle" not in drafts() and '"text": "The migration' not in drafts() and [*memories.rglob("*.md")] == []
     prompt = {**claude("UserPromptSubmit", prompt="go on with the invoices"), "session_id": SESSION}
     told = json.loads(hook("claude", "prompt", prompt))["hookSpecificOutput"]["additionalContext"]
-    assert "Postgres instead of MySQL" in told and "remember(title, text, reason, when, quote)" in told
+    assert "No, use pnpm, not npm" in told and "remember(title, text, reason, when, quote)" in told
     assert [line for line in log() if "building the index" not in line] == []
 
 
