@@ -292,7 +292,11 @@ def _cut_list(section: Section) -> list[Section]:
     ):
         return [section]
     cut = [
-        Section((*section.trail, _first_words(part)), "\n".join(part).strip(), True)
+        Section(
+            (*section.trail, _first_words(_longest_item(part))),
+            "\n".join(part).strip(),
+            True,
+        )
         for part in parts
     ]
     return [*cut, *_cut_list(Section(section.trail, rest))] if rest else cut
@@ -316,6 +320,16 @@ def _is_procedure(heading: str, items: Sequence[str], rules: int) -> bool:
     is_announced = bool(ANNOUNCES_STEPS.search(heading))
     is_numbered = bool(items) and items[0][0].isdecimal()
     return is_announced or continued > 1 or (is_numbered and 2 * rules < len(items))
+
+
+def _longest_item(part: list[str]) -> list[str]:
+    """Return the lines of the longest item of a part of a list: it says most, so it gives the title."""
+    items: list[list[str]] = [[]]
+    for line in part:
+        if BULLET.match(line) and not line[0].isspace():
+            items.append([])
+        items[-1].append(line)
+    return max(items, key=lambda item: count_words(" ".join(item)))
 
 
 def _first_words(lines: list[str]) -> str:

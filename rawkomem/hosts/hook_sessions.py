@@ -65,7 +65,7 @@ ALWAYS_HEADING = "Rules that always apply:"
 AGAIN_HEADING = "This session received these memories before its context was compacted:"
 ALWAYS = "alwaysApply"  # frontmatter key of such a rule
 OTHER_SUBJECT = "other"
-MAX_FACT_CHARS = 100  # of a title
+MAX_FACT_CHARS = 80  # of a title
 FACT_KINDS = ("memory", "learning")  # lessons have their own list
 MAX_GUARDS = 10
 MAX_LESSONS = 5
@@ -164,27 +164,33 @@ def _index(memories: Sequence[Memory], most_bytes: int) -> list[str]:
     heading = INDEX_HEADING
     left = most_bytes - len(SHORTENED_HEADING)
     for memory in memories:
-        title = _title(memory)
         subject = _subject(memory)
+        title = _title(memory, subject)
         needed = f"; {title}" if subject in subjects else f"\n- {subject}: {title}"
         left -= len(needed.encode())
         if left < 0:
             heading = SHORTENED_HEADING
             break
         subjects.setdefault(subject, []).append(title)
-    lines = [f"- {name}: {'; '.join(titles)}" for name, titles in subjects.items()]
+    lines = [
+        f"- {_safe_line(name)}: {'; '.join(titles)}"
+        for name, titles in subjects.items()
+    ]
     return [heading, *lines] if lines else []
 
 
 def _subject(memory: Memory) -> str:
     """Return the first tag of a memory, or the folder or else the file that it was imported from."""
     folder, _, name = imported_from(memory).partition("#")[0].rpartition("/")
-    subject = memory.tags[0] if memory.tags else folder or name or OTHER_SUBJECT
-    return _safe_line(subject)
+    return memory.tags[0] if memory.tags else folder or name or OTHER_SUBJECT
 
 
-def _title(memory: Memory) -> str:
-    return held(one_line(safe_title(memory.title), MAX_FACT_CHARS))
+def _title(memory: Memory, subject: str = "") -> str:
+    """Return a title in one line, without the folder in brackets that its subject names."""
+    title, _, context = memory.title.rpartition(" (")
+    if not (title and subject.endswith(context.rstrip(")"))):
+        title = memory.title
+    return held(one_line(safe_title(title), MAX_FACT_CHARS))
 
 
 def _lessons(repository: Repository) -> list[str]:

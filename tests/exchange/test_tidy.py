@@ -288,6 +288,15 @@ def test_a_list_of_rules_ends_where_text_follows(repository, project):
     assert found["How we work"] == steps.strip()
 
 
+def test_two_short_rules_have_the_title_of_the_longer_one(repository, project):
+    rules = "".join(f"- Never mix the {name} of two tenants in one request. {'Ask. ' * 20}\n" for name in NAMES)
+    pair = (
+        "- Prefer private modules.\n- If you change a config type, run the writer of the schema again and commit it.\n"
+    )
+    found = added(repository, *put(project, {"CLAUDE.md": f"# Us\n\n## How we work\n\n{rules}{pair}"}))
+    assert any(title.startswith("If you change a config type") for title in found), [*found]
+
+
 def test_a_short_list_with_a_text_stays_whole(repository, project):
     text = "- Use tabs.\n- Never use a goto.\n\nAsk Ann.\n"
     assert len(added(repository, *put(project, {"AGENTS.md": f"# Us\n\n## Style\n\n{text}"}))) == 1
