@@ -289,6 +289,7 @@ def _cut_list(section: Section) -> list[Section]:
         count_words(section.body) <= least
         or len(parts) <= max(1, len(items) // 2)
         or _is_procedure(section.title, items, rules)
+        or _continues_lead(items)
     ):
         return [section]
     cut = [
@@ -320,6 +321,12 @@ def _is_procedure(heading: str, items: Sequence[str], rules: int) -> bool:
     is_announced = bool(ANNOUNCES_STEPS.search(heading))
     is_numbered = bool(items) and items[0][0].isdecimal()
     return is_announced or continued > 1 or (is_numbered and 2 * rules < len(items))
+
+
+def _continues_lead(items: Sequence[str]) -> bool:
+    """Tell whether most items go on with the sentence before the list, as in "All changes need to:"."""
+    texts = [BULLET.sub("", item) for item in items]
+    return 2 * sum(text[:1].islower() for text in texts) > len(items)
 
 
 def _longest_item(part: list[str]) -> list[str]:

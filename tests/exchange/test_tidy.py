@@ -288,6 +288,14 @@ def test_a_list_of_rules_ends_where_text_follows(repository, project):
     assert found["How we work"] == steps.strip()
 
 
+def test_a_list_that_goes_on_with_its_lead_stays_whole(repository, project):
+    needs = "".join(
+        f"- never mix the {name} of two tenants in one request, also not in a report {'word ' * 20}\n" for name in NAMES
+    )
+    found = added(repository, *put(project, {"CLAUDE.md": f"# Us\n\n## Changes\n\nAll changes need to:\n\n{needs}"}))
+    assert set(found) == {"Changes"}
+
+
 def test_two_short_rules_have_the_title_of_the_longer_one(repository, project):
     rules = "".join(f"- Never mix the {name} of two tenants in one request. {'Ask. ' * 20}\n" for name in NAMES)
     pair = (
