@@ -241,7 +241,7 @@ MAX_TEXT_WORDS = 40
 # is left out of titles
 UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")
 BLOCKS = re.compile(
-    r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|\n(?=(?i:never|always|don't|do not)\b)|(?<=;) (?=\d\. )"
+    r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|\n(?=(?i:never|always|don't|do not|remember)\b)|(?<=;) (?=\d\. )"
     r"|(?<=[a-z]{3}[.!?]) (?=[a-z])"
 )
 # The number of a question or an answer: "2. only admins", "re: 2) …"

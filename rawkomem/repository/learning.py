@@ -457,7 +457,8 @@ class Learning(Wing):
             done = Remembered(
                 PROPOSED if against else STORED, stored.id, others, stored, via == SAID
             )
-        for draft in repo.drafts.all():
+        # without a transcript as proof, the draft still waits for the person
+        for draft in repo.drafts.all() if via == SAID else ():
             if is_said_in(quote, draft.said) or is_said_in(draft.said, quote):
                 repo.drafts.store.decide(draft, KEPT)
         return done

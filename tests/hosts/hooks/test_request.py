@@ -221,6 +221,7 @@ def test_a_transcript_that_the_host_did_not_write_shows_no_persons_word(
     assert known_transcripts(repository.layout) == ([str(agent.transcript)] if is_hosts else [])
     said = agent.remember(title="Curl", text="Deploys use the curl installer.", quote=REQUEST)
     assert ("known already" in said or "a person said so" in said) is is_hosts or "as yours" in said
+    assert len(repository.drafts.all()) == (not is_hosts), "what the agent stores as its own still waits for the person"
 
 
 def test_a_prompt_that_the_hosts_transcript_does_not_show_is_an_agents(agent, repository):

@@ -47,6 +47,11 @@ def test_a_rule_or_a_correction_is_a_draft(said, kind):
     assert draft.before.endswith("All of them pass.")
 
 
+def test_a_line_that_begins_with_remember_is_a_request_of_its_own():
+    (draft,) = answer("run the tests\nRemember: always run the linter before you push.")
+    assert (draft.kind, draft.said) == (REQUEST, "Remember: always run the linter before you push.")
+
+
 @pytest.mark.parametrize(
     "said",
     [
