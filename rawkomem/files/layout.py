@@ -603,7 +603,7 @@ class _Walk:
         if os.scandir not in os.supports_fd:
             return self._read(folder, relative)
         # the kernel looks a name up in an open folder faster than a whole path
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # no wait for a pipe
         try:
             return self._read(descriptor, relative)
         finally:

@@ -1,6 +1,7 @@
 """The sweep: which files there are, and whether any of them may have changed."""
 
 import os
+import signal
 import time
 
 import pytest
@@ -129,3 +130,13 @@ def test_a_folder_that_breaks_off_is_unreadable_not_empty(layout, memories, monk
     monkeypatch.setattr(os, "scandir", broken)
     seen = sweep(layout)
     assert "memories" in seen.unreadable and "Input/output error" in seen.problems[0].message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
+def test_a_pipe_in_the_place_of_a_folder_is_not_waited_for(layout):
+    os.mkfifo(layout.path("traces"))
+    signal.alarm(20)  # ends the test if the sweep waits for a writer
+    try:
+        assert sweep(layout).unreadable == ("traces",)
+    finally:
+        signal.alarm(0)
