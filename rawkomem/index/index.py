@@ -611,7 +611,11 @@ class Index:
             self.release()
             meta = {}
         if self.why_rebuild(meta) or meta.get("swept") != seen.digest:
-            return self.sync(progress)
+            try:
+                return self.sync(progress)
+            except BROKEN:  # somebody removed the index meanwhile
+                self.release()
+                return self.sync(progress)
         return SyncReport(files=seen.files, seconds=time.monotonic() - started)
 
     def answer(self, ask: Callable[[], T]) -> T:

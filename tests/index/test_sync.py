@@ -707,3 +707,21 @@ def test_a_first_sync_reads_in_a_second_process(how, project, memories, reposito
     )
     assert bool(done.stdout) == (how == "killed")
     assert_equals_rebuild(repository.core.index)
+
+
+def test_an_index_that_somebody_removes_during_a_sync_is_built_again(repository, memories, monkeypatch):
+    (memories / "a.md").write_text("---\ntitle: About a\n---\n\nText.\n", "utf-8")
+    index = repository.core.index
+    follow = index.follow_commits
+    removed = []
+
+    def follow_without_index():
+        if not removed:
+            index.release()
+            os.unlink(index.path)
+            removed.append(index.path)
+        return follow()
+
+    monkeypatch.setattr(index, "follow_commits", follow_without_index)
+    repository.sync()
+    assert removed and [row.title for row in repository.list()] == ["About a"]
