@@ -17,6 +17,7 @@ from tests.learn.session.sessions import SESSION, claude_code
 
 pytestmark = pytest.mark.page
 CORRECTION = "no, never use vitest here, use jest"
+RULE = "Never use vitest here, use jest"  # what the memory says
 TALK = [
     ("user", "run the tests"),
     ("assistant", "I ran the tests with vitest. All of them pass."),
@@ -29,7 +30,7 @@ def test_a_correction_is_kept_on_the_page_and_known_in_the_next_session(browser,
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     hook = Hook(project, elsewhere)
     ask = {**claude("UserPromptSubmit", prompt="run the tests"), "session_id": "next"}
-    assert CORRECTION not in hook.process("claude", "prompt", ask)
+    assert RULE not in hook.process("claude", "prompt", ask)
     transcript = elsewhere / f"{SESSION}.jsonl"
     transcript.write_bytes(claude_code(TALK))
     hook.process("claude", "turn-end", {**claude("Stop"), "session_id": SESSION}, transcript=str(transcript))
@@ -52,7 +53,7 @@ def test_a_correction_is_kept_on_the_page_and_known_in_the_next_session(browser,
     stop(server)
 
     context = json.loads(hook.process("claude", "prompt", ask))["hookSpecificOutput"]["additionalContext"]
-    assert CORRECTION in context
+    assert RULE in context
 
 
 def waiting(project) -> list:

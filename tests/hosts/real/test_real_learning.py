@@ -80,7 +80,7 @@ def test_a_day(host, home, seat, model, project, terminal):
     assert NO_VITEST in shown and "1 kept" in shown, shown
     assert quotes(project) == {NO_VITEST} and drafts(project) == []
     later = _asked(at, model, "run the tests", say("I ran the tests with jest."))
-    assert NO_VITEST in later[0], "the text of the memory, not only its title"
+    assert JEST[:-1] in later[0], "the text of the memory, not only its title"
 
 
 def test_a_day_in_german(home, seat, model, project, git, rawkomem, terminal):
@@ -101,11 +101,12 @@ def test_a_day_in_german(home, seat, model, project, git, rawkomem, terminal):
     git("add", "-A")
     git("commit", "-qm", "Wie wir testen")
     later = _asked(at, model, "Laufen die Tests noch?", say("Ja, mit jest."))
-    assert said in later[0], "the text of the memory, in a question that shares one word with it"
+    rule = "Nie vitest benutzen, nimm jest"
+    assert rule in later[0], "the text of the memory, in a question that shares one word with it"
     steps = [shell("vitest run > vitest.txt"), shell("echo jest > jest.txt"), say("Fertig.")]
     _asked(at, model, "Baue das Formular um", *steps)
     assert not (project / "vitest.txt").exists() and (project / "jest.txt").exists()
-    assert any(said in body for body in model.asked[-2:]), "the refusal gives the reason in the person's words"
+    assert any(rule in body for body in model.asked[-2:]), "the refusal gives the reason in the person's words"
 
 
 def _asked(at: Seat, model: Model, prompt: str, *steps, again: bool = False) -> list[str]:

@@ -408,7 +408,7 @@ FAULTS: dict[type, dict[str, Fault]] = {
         "crowded": Fault(Postgres.crowded, "has no free connection"),
         "newer": Fault(Postgres.newer, "migrated by a newer rawkomem"),
         "older": Fault(Postgres.older),
-        "full": Fault(Postgres.full, "the server is out of space", WRITERS),
+        "full": Fault(Postgres.full, "the server is out of space", WRITERS, is_sure=False),
         "overfull": Fault(partial(Postgres.full, user="owner"), "the server is out of space"),
     },
     Lance: {

@@ -145,7 +145,8 @@ def test_a_sync_that_is_killed_is_redone(tmp_path, commits, monkeypatch):
         Repository.open(str(tmp_path), store=name, warn=lambda text: None) for name in ("lancedb", "memory")
     )
     for text in queries():
-        assert [found.row.id for found in killed.search(text)] == [found.row.id for found in plain.search(text)]
+        # as a set: memories that say nearly the same may change places between two stores
+        assert {found.row.id for found in killed.search(text)} == {found.row.id for found in plain.search(text)}
     assert killed.core.index.outside().held() == plain.core.index.catalogue.digests()
     assert killed.store.status().fresh
     killed.close()
