@@ -369,21 +369,6 @@ def committed_files(layout: Layout, *places: str) -> set[str] | None:
     return _listed(layout, ("ls-tree", "-r", "-z", "--name-only", "HEAD"), places)
 
 
-def committed_settings(layout: Layout) -> bytes | None:
-    """Return config.yaml of HEAD, empty if HEAD has none; None if HEAD holds no file of this repository."""
-    try:
-        tree = own_tree(layout.project)
-        root = tree.path(layout.root) + "/"
-        listed = tree.git.names("ls-tree", "-z", "HEAD", "--", root)
-        ours = [one for one in listed if one.endswith(f"\t{root}config.yaml")]
-        if not ours or not ours[0].startswith(FILE_MODE):
-            return b"" if listed else None
-        blob = ours[0].partition("\t")[0].split(" ")[2]
-        return tree.git.run("cat-file", "blob", blob)
-    except GitFailed:
-        return None
-
-
 def _listed_of(
     layout: Layout, words: Sequence[str], paths: Collection[str]
 ) -> set[str]:
