@@ -411,6 +411,7 @@ def test_each_command_is_there(words, given, tmp_path):
     """A command that is only refused touches no hostile repository."""
     write_start(plan_start(str(tmp_path)))
     (tmp_path / ".rawko/memories/a.md").write_text(ENTRY.format(title="Alpha", id="a"))
+    (tmp_path / "CLAUDE.md").write_text("# Rules\n\nUse the make targets to deploy.\n")
     done = run_here(run, words, input=given, cwd=tmp_path, env={})
     assert done.returncode in (0, 1), done.stderr
 
