@@ -338,7 +338,7 @@ def test_no_file_name_or_key_reaches_the_terminal_raw(project, memories, rawkome
 # S10: git hooks
 
 
-@pytest.mark.parametrize("name", ["a\ntouch PWNED\n", "a\rtouch PWNED", "a\x1b[31m", os.fsdecode(b"a\xff")])
+@pytest.mark.parametrize("name", ["a\ntouch PWNED\n", "a\rtouch PWNED", "a\x1b[31m"])
 def test_a_folder_whose_name_cannot_stand_in_a_hook(git, project, rawkomem, name):
     inner = project / name / "inner"
     inner.mkdir(parents=True)
