@@ -46,7 +46,7 @@ from ...model.errors import BadInput, NewerFormat, NotFound
 from ...model.values import ERROR, STYLE, WARNING, Problem
 from ...redaction.find import redact
 from ...repository import Repository
-from ...repository.acts import EXCEPTION, GUARD_CHECK, guard_problems
+from ...repository.acts import EXCEPTION, GUARD_CHECK, changed_guards, guard_problems
 from ...repository.commits import (
     SETTINGS,
     SETTINGS_FILE,
@@ -424,7 +424,10 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     problems[SETTINGS] = setting_problems(branch)
     # who vouches for a memory is known in a work tree only
     if GUARD_CHECK not in skip and os.path.isdir(layout.root):
-        problems[GUARD_CHECK] = guard_problems(repository.core, branch)
+        # a branch cannot take a guard away for its own review
+        problems[GUARD_CHECK] = guard_problems(
+            repository.core, branch, changed_guards(branch)
+        )
     return problems
 
 
