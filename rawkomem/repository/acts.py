@@ -130,7 +130,7 @@ DOES = {DENY: "denies this change", ASK: "asks for a second look at this change"
 
 def changed_guards(branch: Staged) -> list[tuple[Memory, Memory | None]]:
     """Return each memory that asked or denied before a branch, with what the branch makes of it, if that differs."""
-    if not branch.changed():
+    if branch.now == branch.head:
         return []
     after = branch.memories()
     return [

@@ -142,7 +142,7 @@ class Edits(Wing):
             core.layout, staged, registry, agent or core.settings.append_only, purged
         )
         problems = check_commit(commit, skip)
-        if SETTINGS_FILE in staged.changed():
+        if staged.now.get(SETTINGS_FILE) != staged.head.get(SETTINGS_FILE):
             # a person's commit also accepts what agents changed before
             agents = (
                 (*AGENTS, *core.settings.identities) if core.settings.commits else ()

@@ -294,6 +294,17 @@ def test_an_agents_settings_count_after_a_commit_of_a_person(memory, project, gi
         assert opened.settings.min_lesson_confidence == 1 and opened.settings.contents
 
 
+def test_a_commit_that_removes_the_settings_names_them(memory, project, git, rawkomem):
+    config = project / ".rawko" / "config.yaml"
+    config.write_text("appendOnly: on\n")
+    git.commit()
+    config.unlink()
+    git("add", "-A")
+    assert "settings: appendOnly: on → default" in rawkomem("check", "--staged").stdout
+    git("commit", "-qm", "settings")
+    assert "settings: appendOnly: on → default" in rawkomem("check", "--diff", "HEAD~1...HEAD").stdout
+
+
 def test_where_only_agents_commit_their_settings_count(memories, project, git):
     (memories / "a.md").write_text(FILE)
     (project / ".rawko" / "config.yaml").write_text("profile: lane\n")
