@@ -18,7 +18,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from ..files.git_folder import find_git
+from ..files.git_folder import find_git, read_small
 from ..files.layout import FOLDER, Layout, read_bytes
 from ..files.records import checkout_of, fact, set_fact
 from ..model.errors import NotFound
@@ -93,7 +93,7 @@ MAX_INCLUDES = 100  # settings files that are looked at
 
 # files of a git folder that git reads before anything else
 READ_FIRST = (
-    "commondir", "index", "packed-refs", "shallow", "info/exclude", "info/attributes", "objects/info/alternates",
+    "HEAD", "commondir", "index", "packed-refs", "shallow", "info/exclude", "info/attributes", "objects/info/alternates",
 )  # fmt: skip
 
 
@@ -103,8 +103,12 @@ def refuse_odd_files(folders: Iterable[str]) -> None:
     Git would wait for a pipe, and read a device without an end.
     """
     folders = [*folders]
+    heads = [read_small(os.path.join(folder, "HEAD")) for folder in folders]
+    branches = [head.removeprefix("ref:").strip() for head in heads if head]
     for file in (
-        os.path.join(folder, name) for folder in folders for name in READ_FIRST
+        os.path.join(folder, name)
+        for folder in folders
+        for name in (*READ_FIRST, *branches)
     ):
         if os.path.exists(file) and not os.path.isfile(file):
             raise GitFailed(

@@ -473,7 +473,7 @@ def test_git_does_not_wait_for_a_pipe_that_its_settings_include(project, memorie
     assert "pipe" in rawkomem("doctor", check=None).stdout
 
 
-@pytest.mark.parametrize("name", ["commondir", "index", "packed-refs", "info/exclude"])
+@pytest.mark.parametrize("name", ["HEAD", "refs/heads/main", "commondir", "index", "packed-refs", "info/exclude"])
 @pytest.mark.parametrize("target", ["/dev/zero", "pipe"])
 def test_git_does_not_read_a_pipe_or_a_device_in_its_folder(project, memories, rawkomem, git, name, target):
     (memories / "a.md").write_text(MEMORY)
