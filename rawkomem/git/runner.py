@@ -131,7 +131,8 @@ def refuse_odd_files(folders: Iterable[str]) -> None:
             named = os.path.expanduser(path.strip())
             for place in (os.path.dirname(base), base):
                 excludes = os.path.join(place, named)
-                if os.path.exists(excludes) and not os.path.isfile(excludes):
+                is_odd = os.path.exists(excludes) and not os.path.isfile(excludes)
+                if is_odd and excludes != os.devnull:
                     raise GitFailed(
                         f"git's settings name {excludes}, which is not a file that can be read",
                         "remove 'excludesFile = …' from .git/config",

@@ -473,6 +473,12 @@ def test_git_does_not_wait_for_a_pipe_that_its_settings_include(project, memorie
     assert "pipe" in rawkomem("doctor", check=None).stdout
 
 
+def test_git_may_be_told_to_ignore_nothing(project, memories, git):
+    """`core.excludesFile = /dev/null` is a usual setting, and no device that git would wait for."""
+    git("config", "core.excludesFile", os.devnull)
+    assert own_tree(str(project)).git.run("rev-parse", "--git-dir")
+
+
 @pytest.mark.parametrize("name", ["HEAD", "refs/heads/main", "commondir", "index", "packed-refs", "info/exclude"])
 @pytest.mark.parametrize("target", ["/dev/zero", "pipe"])
 def test_git_does_not_read_a_pipe_or_a_device_in_its_folder(project, memories, rawkomem, git, name, target):
