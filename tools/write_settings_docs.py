@@ -40,9 +40,11 @@ environment variable overrides all files. A dot in a key is a level of YAML: `st
 A repository cannot set anything that could do harm: a host, a key, a command, a folder, a store. If its file tries,
 rawkomem prints a warning and ignores that line.
 
-Of `.rawko/config.yaml`, the last commit decides about `agents`, `profile`, `lessons` and `keepDays`, because they can
-keep a memory out of a prompt: commit the file to use a new value. Until then, each command names the key. If no file of
-`.rawko` is committed, the file itself counts.
+**A setting in `.rawko/config.yaml` counts once a person has committed it.** A changed file that is not committed, or that
+an agent committed, changes nothing: the values of a person's last commit of the file count, and each command names the
+setting with both values. To use an agent's setting, commit a change of the file yourself; `check --staged` then lists what
+your commit accepts, and `check --diff` and `diff` list each setting that a branch changes. If no file of `.rawko` is
+committed, or only agents commit there, the file itself counts. `format` always does.
 
 A wrong value, an unknown key or a file that cannot be read never stops a command. rawkomem prints a warning with the
 file, the line, the key and the allowed values, and uses the default; a hook writes the warning to

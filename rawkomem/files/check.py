@@ -26,7 +26,7 @@ from ..model.values import (
     warning,
 )
 from ..redaction.find import redact
-from ..state.changes import HERITAGE, SUPERSEDES, Names, references
+from ..state.changes import HERITAGE, SUPERSEDES, Names, newer_in, references
 from ..state.contradictions import contradictions
 from ..state.fold import FoldTogether
 from ..state.trust import DERIVED
@@ -372,6 +372,25 @@ def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[P
         and entry.about
         and entry.about not in known
         and (entry.path, entry.about) not in named
+    ] + _superseded_by_nothing(entries, known)
+
+
+def _superseded_by_nothing(
+    entries: Sequence[Entry], known: Container[str]
+) -> list[Problem]:
+    """Return a Problem for each `supersededBy` that names no memory: the older memory stays in use."""
+    ids = {entry.id for entry in entries if entry.creates}
+    return [
+        warning(
+            "superseded-by-nothing",
+            f"supersededBy {newer!r}: no memory has this id, so the older one stays in use",
+            "correct the id, restore the newer memory, or remove the line",
+            entry.line,
+            path=entry.path,
+            quote=newer,
+        )
+        for entry in entries
+        if (newer := newer_in(entry)) and newer not in known and newer not in ids
     ]
 
 
@@ -416,7 +435,8 @@ def _broken_links(
             ids = names.find(name)
             what = f"{type} link to {name[:80]!r}"
             if not ids:
-                wrong = style(
+                # advice, but for a memory that says which one it replaces
+                wrong = (warning if type == SUPERSEDES else style)(
                     "broken-link",
                     f"{what}: no such memory",
                     "correct the name, or take the link out",

@@ -20,6 +20,7 @@ from .layout import (
     explained,
     read_bytes,
     read_text_file,
+    refuse_odd_name,
     user_cache,
     user_config,
     walk,
@@ -65,6 +66,7 @@ class StartFile:
 def plan_start(project: str) -> list[StartFile]:
     """Return the files that `init` would write into a project."""
     root = os.path.join(project, FOLDER)
+    refuse_odd_name(os.path.abspath(root))
     files = {
         "config.yaml": CONFIG_TEXT,
         ".gitignore": IGNORE_TEXT,

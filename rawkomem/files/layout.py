@@ -156,6 +156,7 @@ def _checked_layout(root: str) -> Layout:
 
     The variable RAWKOMEM_TRUST lists projects of trusted users, or `*` for all projects.
     """
+    refuse_odd_name(root)
     seen = os.lstat(root)
     if stat.S_ISLNK(seen.st_mode):
         target = os.path.realpath(root)
@@ -172,6 +173,17 @@ def _checked_layout(root: str) -> Layout:
         hint = f"run the command as that user; or, if you trust them, set {TRUST}={project}"
         raise Refused(f"{root} belongs to {_user_name(seen.st_uid)}, not to you", hint)
     return Layout(root)
+
+
+def refuse_odd_name(folder: str) -> None:
+    """Raise Refused for a path that is no Unicode: SQLite cannot open a file there."""
+    try:
+        folder.encode()
+    except UnicodeEncodeError:
+        raise Refused(
+            f"the name of the folder {os.fsencode(folder)!r} is not UTF-8",
+            "rename it; if its name is right, set the variable PYTHONUTF8=1",
+        ) from None
 
 
 def is_own(seen: os.stat_result) -> bool:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from ..files.git_folder import find_git
+from ..files.git_folder import find_git, read_small
 from ..files.layout import FOLDER, Layout, read_bytes
 from ..files.records import checkout_of, fact, set_fact
 from ..model.errors import NotFound
@@ -93,7 +93,7 @@ MAX_INCLUDES = 100  # settings files that are looked at
 
 # files of a git folder that git reads before anything else
 READ_FIRST = (
-    "commondir", "index", "packed-refs", "shallow", "info/exclude", "info/attributes", "objects/info/alternates",
+    "HEAD", "commondir", "index", "packed-refs", "shallow", "info/exclude", "info/attributes", "objects/info/alternates",
 )  # fmt: skip
 
 
@@ -103,8 +103,12 @@ def refuse_odd_files(folders: Iterable[str]) -> None:
     Git would wait for a pipe, and read a device without an end.
     """
     folders = [*folders]
+    heads = [read_small(os.path.join(folder, "HEAD")) for folder in folders]
+    branches = [head.removeprefix("ref:").strip() for head in heads if head]
     for file in (
-        os.path.join(folder, name) for folder in folders for name in READ_FIRST
+        os.path.join(folder, name)
+        for folder in folders
+        for name in (*READ_FIRST, *branches)
     ):
         if os.path.exists(file) and not os.path.isfile(file):
             raise GitFailed(
@@ -127,7 +131,8 @@ def refuse_odd_files(folders: Iterable[str]) -> None:
             named = os.path.expanduser(path.strip())
             for place in (os.path.dirname(base), base):
                 excludes = os.path.join(place, named)
-                if os.path.exists(excludes) and not os.path.isfile(excludes):
+                is_odd = os.path.exists(excludes) and not os.path.isfile(excludes)
+                if is_odd and excludes != os.devnull:
                     raise GitFailed(
                         f"git's settings name {excludes}, which is not a file that can be read",
                         "remove 'excludesFile = …' from .git/config",
@@ -367,21 +372,6 @@ def committed_files(layout: Layout, *places: str) -> set[str] | None:
     if find_git(layout.project) is None:
         return None
     return _listed(layout, ("ls-tree", "-r", "-z", "--name-only", "HEAD"), places)
-
-
-def committed_settings(layout: Layout) -> bytes | None:
-    """Return config.yaml of HEAD, empty if HEAD has none; None if HEAD holds no file of this repository."""
-    try:
-        tree = own_tree(layout.project)
-        root = tree.path(layout.root) + "/"
-        listed = tree.git.names("ls-tree", "-z", "HEAD", "--", root)
-        ours = [one for one in listed if one.endswith(f"\t{root}config.yaml")]
-        if not ours or not ours[0].startswith(FILE_MODE):
-            return b"" if listed else None
-        blob = ours[0].partition("\t")[0].split(" ")[2]
-        return tree.git.run("cat-file", "blob", blob)
-    except GitFailed:
-        return None
 
 
 def _listed_of(

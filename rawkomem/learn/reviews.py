@@ -158,7 +158,7 @@ def _thread_of(notes: list[Record]) -> Thread | None:
         review = f"{first.get('project_id')}!{first.get('noteable_iid')}"
     return Thread(
         host,
-        one_line(review, 100),
+        one_line(redact(review), 100),
         path if isinstance(path, str) else "",
         tuple(sorted(map(_comment_of, written), key=lambda comment: comment.at)),
         any(map(_is_outdated, notes)),
@@ -265,6 +265,8 @@ def drafts_of_reviews(threads: Iterable[Thread]) -> tuple[list[Draft], dict[str,
                 found += [replace(one, session=thread.review, applies=_paths(thread)) for one in again]  # fmt: skip
             elif why and request:
                 found += _drafts_of(thread, comment, request, why)
+            if len(found) >= MAX_REVIEW_DRAFTS:  # each is compared with all others
+                break
         if found:
             last[thread.comments[0].author] = found
         for draft in found:

@@ -37,7 +37,7 @@ from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_body, safe_line
 from .core import Core
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from ..git.staged import Lines, Staged
 
@@ -128,23 +128,79 @@ MAX_LINES_CHARS = 40  # of the numbers of other lines
 DOES = {DENY: "denies this change", ASK: "asks for a second look at this change"}
 
 
-def guard_problems(core: Core, staged: Staged) -> list[Problem]:
+def changed_guards(branch: Staged) -> list[tuple[Memory, Memory | None]]:
+    """Return each memory that asked or denied before a branch, with what the branch makes of it, if that differs."""
+    if branch.now == branch.head:
+        return []
+    after = branch.memories()
+    return [
+        (memory, now)
+        for memory in branch.memories(branch.head).values()
+        if _guards(memory) and _guards(memory) != _guards(now := after.get(memory.id))
+    ]
+
+
+def _guards(memory: Memory | None) -> tuple[str, Applies] | None:
+    """Return what a memory does at which acts; None if it neither asks nor denies."""
+    if memory is None or memory.status != ACTIVE or guard_of(memory.extra) == REMIND:
+        return None
+    applies = applies_of(memory.extra, memory.when)
+    return (guard_of(memory.extra), applies) if applies != Applies() else None
+
+
+def _tell_guard(memory: Memory | None) -> str:
+    if not (found := _guards(memory)):
+        return "none"
+    guard, applies = found
+    patterns = (*applies.commands, *applies.paths, *applies.text)
+    return one_line(f"{guard} {', '.join(patterns)}", MAX_TEXT_CHARS)
+
+
+def guard_problems(
+    core: Core,
+    staged: Staged,
+    changed: Sequence[tuple[Memory, Memory | None]] = (),
+) -> list[Problem]:
     """Return a Problem for each file with added lines that a guard denies (error) or asks about, and for exceptions.
 
-    A memory without texts guards the whole file. The changes are not read if no memory guards a changed file.
+    A memory without texts guards the whole file. The changes are not read if no memory guards a changed file. `changed`
+    are the guards that a branch changes: they are named, and guard the branch as they were before it, too.
     """
     rules = [one for one in act_rules(core) if one.guard != REMIND]
+    found = _guarded(staged, rules)
+    told = {(one.path, one.quote) for one in found}
+    before = [
+        _rule(memory, applies_of(memory.extra, memory.when), False)
+        for memory, _ in changed
+    ]
+    found += [
+        one for one in _guarded(staged, before) if (one.path, one.quote) not in told
+    ]
+    named = [
+        Problem(
+            WARNING,
+            "guard-changed",
+            f"'{one_line(old.title, MAX_TITLE_CHARS)}' ({old.id}) no longer guards as before: {_tell_guard(old)} → {_tell_guard(new)}",
+            line=max(1, (new or old).line),
+            path=staged.name((new or old).path),
+        )
+        for old, new in changed
+    ]
+    return sorted([*found, *named], key=lambda one: (one.path, one.line))
+
+
+def _guarded(staged: Staged, rules: Sequence[ActRule]) -> list[Problem]:
+    """Return the Problems of some rules with the lines that a commit or a branch adds."""
     changes = staged.code_changes(
         lambda path: any(may_fit_write(one.applies, path) for one in rules)
     )
     allowed = staged.allowed()
-    problems = [
-        replace(problem, path=staged.code_name(path))
+    return [
+        replace(problem, path=staged.code_name(path), quote=rule.id)
         for path, lines in changes.items()
         for rule in rules
         for problem in _problems_of(rule, path, lines, allowed)
     ]
-    return sorted(problems, key=lambda one: (one.path, one.line))
 
 
 def _problems_of(

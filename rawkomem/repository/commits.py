@@ -31,11 +31,12 @@ from ..git.commit_checks import (
     restored_file,
 )
 from ..git.runner import committed_files, committing_people
+from ..git.settled import settled_settings
 from ..git.staged import Staged, entries_by_memory, is_memory
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.filters import without_records
-from ..model.values import CREATES, Problem, record, replace
+from ..model.values import CREATES, Problem, record, replace, warning
 from ..state.changes import superseding
 from ..state.contradictions import contradictions
 from ..state.fold import changes_of_earlier_file, is_made_for
@@ -44,6 +45,7 @@ from ..state.trust import AGENT, AGENTS, author_state
 from ..text.clean import one_line
 from ..text.language import NEAR_DUPLICATE, is_identical, says_same, statement_of
 from .core import Wing
+from .settings_table import changed_settings, read_values
 
 # Manual edits of committed memories: check them before a commit, or turn them into amendments.
 
@@ -89,6 +91,41 @@ class Separated:
     new: str
 
 
+SETTINGS_FILE = "config.yaml"
+SETTINGS = "settings"  # the name of the group of warnings about changed settings
+SETTING_HINT = "a setting counts once a person has committed it"
+
+
+def setting_changes(
+    staged: Staged, settled: bytes | None = None
+) -> list[tuple[str, str, str]]:
+    """Return the name, the value before and the value after of each setting that a commit or a branch changes.
+
+    `settled` is the file that counts, if that is not the one of the parent commit.
+    """
+    before = staged.texts({SETTINGS_FILE} & staged.head.keys(), staged.head)
+    after = staged.texts({SETTINGS_FILE} & staged.now.keys())
+    old, new = (
+        read_values(data, SETTINGS_FILE, repository=True)[0]
+        for data in (
+            before.get(SETTINGS_FILE, b"") if settled is None else settled,
+            after.get(SETTINGS_FILE, b""),
+        )
+    )
+    return changed_settings(old, new)
+
+
+def setting_problems(staged: Staged, settled: bytes | None = None) -> list[Problem]:
+    """Return a warning for each setting that a commit or a branch changes."""
+    return [
+        replace(
+            warning("setting", f"{name}: {before} → {after}", SETTING_HINT, 1),
+            path=staged.name(SETTINGS_FILE),
+        )
+        for name, before, after in setting_changes(staged, settled)
+    ]
+
+
 class Edits(Wing):
     """Checks and converts manual changes of committed files, compares staged memories, and gathers changes."""
 
@@ -104,7 +141,15 @@ class Edits(Wing):
         commit = CheckedCommit(
             core.layout, staged, registry, agent or core.settings.append_only, purged
         )
-        return check_commit(commit, skip)
+        problems = check_commit(commit, skip)
+        if staged.now.get(SETTINGS_FILE) != staged.head.get(SETTINGS_FILE):
+            # a person's commit also accepts what agents changed before
+            agents = (
+                (*AGENTS, *core.settings.identities) if core.settings.commits else ()
+            )
+            settled = settled_settings(core.layout, agents)
+            problems[SETTINGS] = setting_problems(staged, settled and settled[1])
+        return problems
 
     def is_agents_commit(self) -> bool:
         """Return whether the author or the committer of the next commit is an agent."""

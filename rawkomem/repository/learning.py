@@ -76,7 +76,7 @@ from ..model.values import ACTIVE, now, record, replace
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..state.claims import Outcome
-from ..state.trust import SAID
+from ..state.trust import PERSON, SAID
 from ..text.acts import GUARD_KEY, GUARDS
 from ..text.chunks import counted
 from ..text.clean import one_line
@@ -251,12 +251,16 @@ class Drafts(Wing):
             raise BadInput("nothing to change", "pass a title, a text or conditions")
         check_conditions(self._core, when or (), "nothing was changed")
         conditions = old.when if when is None else tuple(map(redact, when))
+        who = "a person" if self._core.via == PERSON else "an agent or a program"
         return replace(
             old,
             title=redact(title) or old.title,
             text=redact(text) or old.text,
             when=conditions,
             score=max(old.score, EDITED_SCORE),
+            why=f"edited by {who}",
+            # other words may say something else
+            agrees="" if title or text else old.agrees,
         )
 
     def drop(self, name: str) -> Draft:

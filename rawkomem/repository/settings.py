@@ -122,7 +122,9 @@ def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     stamp = " ".join([*stamps, layout.elsewhere, _stamp(TABLE)])
     name = "".join(c if c.isalnum() else "-" for c in layout.root)[-150:]
     cache = os.path.join(user_cache(), "settings", f"{name}.cache")
-    fields, warnings = _cached(cache, stamp) or _read(files, cache, stamp, layout)
+    known, fields, warnings, settled = _cached(cache)
+    if known != stamp:
+        fields, warnings = _read(files, cache, stamp, layout, settled)
     settings: Settings = _with_fields(Settings(), fields)
     if settings.format > FORMAT:
         from ..model.installed import how_to_upgrade
@@ -145,27 +147,28 @@ def _stamp(file: str) -> str:
 
 
 def _read(
-    files: Sequence[str], cache: str, stamp: str, layout: Layout
+    files: Sequence[str], cache: str, stamp: str, layout: Layout, known: Any
 ) -> tuple[Fields, list[str]]:
     # YAML and git: only when a settings file or HEAD changed
     from ..files.private import replace_private
     from .settings_table import read_files
 
-    fields, warnings = read_files(files, layout)
+    fields, warnings, settled = read_files(files, layout, known)
     try:
-        replace_private(cache, marshal.dumps((stamp, fields, warnings)))
+        replace_private(cache, marshal.dumps((stamp, fields, warnings, settled)))
     except OSError:
         pass  # the next command reads YAML again
     return fields, warnings
 
 
-def _cached(cache: str, stamp: str) -> tuple[Fields, list[str]] | None:
+def _cached(cache: str) -> tuple[str, Fields, list[str], Any]:
+    """Return the stamp for which a cache was written, the fields, the warnings, and what `read_files` may use again."""
     try:
         with open(cache, "rb") as stream:
-            known, fields, warnings = marshal.load(stream)
+            stamp, fields, warnings, settled = marshal.load(stream)
     except (OSError, EOFError, ValueError, TypeError):
-        return None
-    return (fields, warnings) if known == stamp else None
+        return "", {}, [], None
+    return stamp, fields, warnings, settled
 
 
 def _with_fields(item: Any, fields: Mapping[str, Any]) -> Any:

@@ -115,6 +115,7 @@ BOTH = "both"
 # embedders that a repository may choose: they send no data and load no foreign code
 LOCAL = (AUTO_PROVIDER, BUNDLED_PROVIDER, "minilm")
 LEDGER = ("on", "writes", "off")
+AGENTS_KEY = "trust.agents"
 ENV = "env:"  # before the name of an environment variable
 MAX_DAYS = 36_500
 MAX_BUDGET = 1_000_000  # tokens
@@ -143,8 +144,6 @@ class SettingRow:
     # the smaller value applies: a repository can lower it, not raise it
     least: bool = False
     named: bool = False  # whether a level of user-chosen names comes before its keys
-    # it can keep a memory out of a prompt: of a repository's file, the last commit counts
-    committed: bool = False
 
     @property
     def allowed(self) -> str:
@@ -265,7 +264,7 @@ _rows = (
     SettingRow("sinks.allowLocal", YES_NO, USER, False,
         "`on`: the webhook's server may be on this machine or its local network, and may use http.",
         "sinks.webhook.allow_local"),
-    SettingRow("trust.agents", TEXTS_OR_OFF, USER, (),
+    SettingRow(AGENTS_KEY, TEXTS_OR_OFF, USER, (),
         "Patterns for the names and e-mail addresses of commit authors that are agents, in addition to the built-in"
         " list. `off`: ignore who committed a memory ([belief](belief.md#trust)).",
         lambda value: {"commits": False} if value == "off" else {"identities": value}),
@@ -280,7 +279,7 @@ _rows = (
         "min_confidence"),
     SettingRow("lessons.minConfidence", number(0, 1, float), BOTH, MIN_LESSON_CONFIDENCE,
         "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
-        "min_lesson_confidence", committed=True),
+        "min_lesson_confidence"),
     SettingRow("keepDays", dict.fromkeys(("lessons", "traces", "ledger"), DAYS), BOTH,
         {"lessons": LESSON_DAYS, "traces": 0, "ledger": LEDGER_KEEP_DAYS},
         "`lessons`: days since the last confirmation after which a lesson is no longer injected. `traces`: days after"
@@ -288,7 +287,7 @@ _rows = (
         " `ledger`, in your own config only: days after which blocks of the [ledger](yamo.md#the-ledger) are removed;"
         " 0: never.",
         {"lessons": "lesson_days", "traces": "keep_days", "ledger": "ledger_days"},
-        repository={"lessons": DAYS, "traces": DAYS}, committed=True),
+        repository={"lessons": DAYS, "traces": DAYS}),
     SettingRow("ledger", choice(*LEDGER), USER, LEDGER[0],
         "`on`: record writes and recalls. `writes`: record writes only. `off`: record nothing"
         " ([ledger](yamo.md#the-ledger)).",
@@ -322,12 +321,12 @@ _rows = (
     SettingRow("profile", PROFILE, BOTH, DEFAULT_PROFILE,
         "The scoring profile for injections by commands, hooks, MCP and the library that do not name a profile"
         " ([profiles](recall.md#profiles)).",
-        "profile", committed=True),
+        "profile"),
     SettingRow("agents", AGENT_TYPES, BOTH, AGENT_DEFAULTS,
         "Limits for `inject --agent NAME`: the maximum number of memories, the minimum importance, the maximum number"
         " of tokens, and the scoring profile (default: the setting `profile`). `planner`, `developer`, `tester` and"
         " `reviewer` are built in; add other names here.",
-        AGENT_FIELDS, named=True, committed=True),
+        AGENT_FIELDS, named=True),
     SettingRow("predicates", {}, BOTH, {},
         "How claims with the predicate NAME are resolved: `cardinality`, `conflictPolicy`, `normalize`, `dedupPolicy`"
         " ([belief](belief.md#predicates)).",
@@ -364,35 +363,56 @@ MAX_WARNINGS = 10  # of one file
 MAX_KEY_CHARS = 60  # characters of a key in a warning
 
 
+# the agents among committers, and what settled_settings returned for them: remembered until the next HEAD
+Known = tuple[tuple[str, ...], tuple[str, bytes]]
 # numbers of the files; a later file overrides an earlier one
 _, REPOSITORYS, USERS_FOR_REPOSITORY = range(3)
 
 
-def _committed(layout: Layout) -> bytes | None:
-    """Return config.yaml of HEAD; None without git, or if HEAD holds no file of this repository."""
+def _settled(layout: Layout, identities: Any, known: Known | None) -> Known | None:
+    """Return the settings that a person committed; None without git, or if HEAD holds no file of this repository.
+
+    `identities` is the setting `trust.agents`: if it is off, every commit counts as a person's.
+    """
     if not find_git(layout.project):
         return None
-    from ..git.runner import committed_settings  # starts processes
+    # these start processes
+    from ..git.settled import settled_settings
+    from ..state.trust import AGENTS
 
-    return committed_settings(layout)
+    agents = () if identities == "off" else (*AGENTS, *identities)
+    same = known[1] if known and known[0] == agents else None
+    found = settled_settings(layout, agents, same)
+    return (agents, found) if found else None
 
 
 def read_files(
-    files: Sequence[str], layout: Layout
-) -> tuple[dict[str, Any], list[str]]:
+    files: Sequence[str], layout: Layout, known: Known | None = None
+) -> tuple[dict[str, Any], list[str], Known | None]:
     """Return the fields that the user's file, the repository's, and the user's for this repository set; and warnings.
 
-    A shared source cannot change settings: only the format of its files counts.
+    A shared source cannot change settings: only the format of its files counts. The third value is for the next call.
     """
+    read = [
+        read_settings(file, number == REPOSITORYS) for number, file in enumerate(files)
+    ]
+    identities = [
+        value
+        for settings, _ in (read[0], read[2])
+        for key, _, value in settings
+        if key == AGENTS_KEY
+    ]
+    settled = None
+    if not layout.elsewhere:
+        settled = _settled(layout, identities[-1] if identities else (), known)
     values: dict[Path, Any] = {}
     warnings: list[str] = []
-    for number, file in enumerate(files):
+    for number, (settings, odd) in enumerate(read):
         is_repositorys = number == REPOSITORYS
-        settings, odd = read_settings(file, is_repositorys)
         if is_repositorys and layout.elsewhere:
             settings = [one for one in settings if one[0] == FORMAT_KEY]
-        elif is_repositorys and (committed := _committed(layout)) is not None:
-            settings, changed = with_committed(settings, committed, file)
+        elif is_repositorys and settled:
+            settings, changed = with_settled(settings, settled[1][1], files[number])
             odd += changed
         for key, path, value in settings:
             row = ROWS.get(key, FORMAT_ROW)
@@ -400,7 +420,7 @@ def read_files(
                 value = min(value, values.get((key,), row.default))
             values[key, *path] = value
         warnings += odd
-    return _merged_fields(values), [] if layout.elsewhere else warnings
+    return _merged_fields(values), [] if layout.elsewhere else warnings, settled
 
 
 def _merged_fields(values: Mapping[Path, Any]) -> dict[str, Any]:
@@ -434,19 +454,49 @@ def read_settings(
         ]
 
 
-def with_committed(
+def with_settled(
     values: list[tuple[str, Path, Any]], data: bytes, file: str
 ) -> tuple[list[tuple[str, Path, Any]], list[str]]:
-    """Return the values of a repository's file with those of HEAD (`data`) where they count, and a warning."""
-    counting = {key for key, row in ROWS.items() if row.committed}
-    others = [value for value in values if value[0] not in counting]
-    here = [value for value in values if value[0] in counting]
-    head = [one for one in read_values(data, file, True)[0] if one[0] in counting]
-    differing = [one for one in (*here, *head) if one not in here or one not in head]
-    names = dict.fromkeys(".".join((key, *path)) for key, path, _ in differing)
-    listed = ", ".join([*names][:MAX_WARNINGS])
-    message = f"{file}: {listed} changed and not committed: the committed values count; commit the file to use yours"
-    return [*others, *head], [message] if names else []
+    """Return the settings in `data`, which a person committed, and a warning that names those of the file that differ.
+
+    The format of the files is that of the file.
+    """
+    counting = [one for one in read_values(data, file, True)[0] if one[0] != FORMAT_KEY]
+    changes = changed_settings(counting, values)
+    listed = ", ".join(
+        f"{name}: {after} (before: {before})"
+        for name, before, after in changes[:MAX_WARNINGS]
+    )
+    message = f"{file}: no person committed {listed}; the settings before count; commit a change of the file to use these"
+    own = [one for one in values if one[0] == FORMAT_KEY]
+    return [*counting, *own], [message] if changes else []
+
+
+def changed_settings(
+    before: Iterable[tuple[str, Path, Any]], after: Iterable[tuple[str, Path, Any]]
+) -> list[tuple[str, str, str]]:
+    """Return the name of each setting that differs, its value before and its value after, as text."""
+    old, new = (
+        {
+            ".".join((key, *path)): value
+            for key, path, value in values
+            if key != FORMAT_KEY
+        }
+        for values in (before, after)
+    )
+    return [
+        (name, _shown(old.get(name)), _shown(new.get(name)))
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _shown(value: Any) -> str:
+    """Return the value of a setting as text; `default` for None."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return "default" if value is None else text[:MAX_KEY_CHARS]
 
 
 def read_values(

@@ -1,9 +1,10 @@
-"""A config.yaml that nobody committed hides a person's memory, lowers it, or lets more of an agent's memories in."""
+"""A config.yaml that no person committed hides a person's memory, lowers it, or lets more of an agent's memories in."""
 
 import pytest
 from rawkomem.repository import Repository
 
 from tests.attacks.conftest import AGENTS, TASK, TEXT
+from tests.git.gitting import AGENT
 
 pytestmark = pytest.mark.attacks
 
@@ -63,13 +64,17 @@ def limited(*settings: str) -> list:
     return [pytest.param(one, marks=NEWER if one == "a newer format" else ()) for one in settings]
 
 
+@pytest.mark.parametrize("by", [None, AGENT], ids=["not committed", "committed by an agent"])
 @pytest.mark.parametrize("setting", limited(*SETTINGS))
-def test_a_setting_that_nobody_committed(setting, ground):
+def test_a_setting_that_no_person_committed(setting, by, ground, git):
     for number in range(4):
         text = AGENTS.replace("mem_agent", f"agent{number}").replace("faster", f"faster {number}")
         (ground.memories / f"agent{number}.md").write_text(text)
     before = injected(ground.project)
     (ground.project / ".rawko" / "config.yaml").write_text(SETTINGS[setting] + "\n")
+    if by:
+        git("add", ".rawko/config.yaml")
+        git("commit", "-qm", "settings", by=by)
     assert injected(ground.project) == before
     assert not [*ground.project.rglob("PWNED")]
 
@@ -101,11 +106,14 @@ FILES = {
 }
 
 
+@pytest.mark.parametrize("by", [None, AGENT], ids=["not committed", "committed by an agent"])
 @pytest.mark.parametrize("way", FILES)
-def test_the_file_of_settings_itself(way, ground, git):
+def test_the_file_of_settings_itself(way, by, ground, git):
     config = ground.project / ".rawko" / "config.yaml"
     config.write_text("agents: {developer: {maxInjected: 2}}\n")
     git.commit()
     before = injected(ground.project)
     FILES[way](config)
+    if by:
+        git.commit("settings", by)
     assert injected(ground.project) == before

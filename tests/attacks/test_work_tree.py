@@ -182,6 +182,36 @@ def test_gits_own_files(way, edited, ground, git):
     ground.holds()
 
 
+def included_pipe(folder) -> None:
+    os.mkfifo(folder / "pipe")
+    with (folder / "config").open("a") as config:
+        config.write("[include]\n\tpath = pipe\n")
+
+
+def head_pipe(folder) -> None:
+    (folder / "HEAD").unlink()
+    os.mkfifo(folder / "HEAD")
+
+
+def broken_settings(folder) -> None:
+    (folder / "config").write_text("[[[")
+
+
+UNREADABLE = pytest.mark.xfail(
+    strict=True, reason="a documented limit: a git that cannot be read gives no committed text back"
+)
+
+
+@pytest.mark.parametrize("edited", [False, pytest.param(True, marks=UNREADABLE)], ids=["unchanged", "edited"])
+@pytest.mark.parametrize("way", [included_pipe, head_pipe, broken_settings])
+def test_a_git_that_cannot_be_read(way, edited, ground):
+    ground.repository.sync()
+    way(ground.project / ".git")
+    if edited:
+        replaced(ground.file, EVIL)
+    ground.holds()
+
+
 @pytest.mark.xfail(
     strict=True, reason="a limit: a shallow clone without an index does not know who wrote its first commit"
 )

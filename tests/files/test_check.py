@@ -93,6 +93,20 @@ def test_a_change_about_another_file_is_fine_if_that_file_states_its_id(project,
     assert told(check(project)) == ["b.md:1 warning about 'a': no memory states this id"]
 
 
+def test_a_supersession_that_names_nothing_is_a_warning(project, memories):
+    """`check` was silent, and the older memory stayed in use."""
+    (memories / "old.md").write_text(front("id: mem_old", "supersededBy: mem_gone") + IDEAL, "utf-8")
+    (memories / "new.md").write_text(front("id: mem_new", "supersedes: [mem_old, mem_lost]") + IDEAL, "utf-8")
+    change = project / ".rawko" / "changes" / "c.md"
+    change.parent.mkdir()
+    change.write_text("---\nid: c\nkind: supersede\nabout: mem_new\nsupersededBy: mem_typo\n---\n")
+    names = {quote for item in check(project) for p in item.problems if p.level == "warning" for quote in [p.quote]}
+    assert names == {"mem_gone", "mem_lost", "mem_typo"}
+    (memories / "gone.md").write_text(front("id: mem_gone") + IDEAL, "utf-8")
+    change.unlink()
+    assert [p.quote for item in check(project) for p in item.problems] == ["mem_lost"]
+
+
 def test_problems_come_in_the_order_of_lines(project, memories):
     text = front(importance="huge", tags='[""]') + IDEAL + "\n\n---\n\n" + front(importance="vast", title="[a]") + IDEAL
     (memories / "a.md").write_text(text, "utf-8")

@@ -212,6 +212,29 @@ def test_a_branch_cannot_switch_append_only_off_for_its_own_review(project, memo
     assert "history" in told.stdout
 
 
+def test_a_branch_shows_each_setting_that_it_changes(project, memories, git, rawkomem):
+    config = project / ".rawko" / "config.yaml"
+    config.write_text("appendOnly: on\nprofile: fit\n")
+    (memories / "cache.md").write_text(f"---\n{BASE['cache']}")
+    git.commit()
+    config.write_text("profile: fit\nlessons: {minConfidence: 1}\n")
+    git.commit()
+    span = "HEAD~1...HEAD"
+    told = rawkomem("check", "--diff", span).stdout.splitlines()
+    assert told == [
+        ".rawko/config.yaml:1: settings: appendOnly: on → default",
+        ".rawko/config.yaml:1: settings: lessons.minConfidence: default → 1.0",
+    ]
+    noted = rawkomem("check", "--diff", span, "--format", "github").stdout
+    assert "::warning file=.rawko/config.yaml,line=1,title=rawkomem%3A settings::appendOnly" in noted
+    shown = " ".join(rawkomem("diff", span).stdout.split())
+    assert "Settings of the project config.yaml" in shown and "appendOnly: on → default" in shown
+    page = rawkomem("diff", span, "--format", "markdown").stdout
+    assert "Settings of the project" in page and "minConfidence" in page
+    (row,) = json.loads(rawkomem("diff", span, "--json").stdout)
+    assert row["changes"][0] == {"key": "appendOnly", "before": "on", "after": "default"}
+
+
 SPELLINGS = [
     '"mem\\x5f{n}_q"', '"\\u006dem_{n}_q"', '"mem_\\U0000003{n}_q"', '"mem_{n}_\\\n  q"', "'mem_{n}_q'", ">-\n  mem_{n}_q",
     "&x mem_{n}_q", "!!str mem_{n}_q", "|-\n  mem_{n}_q",

@@ -262,3 +262,56 @@ def test_lines_of_a_patch():
     patch = "diff --git a/x b/x\n@@ -1,2 +1,2 @@ f\n a\n-b\n+++ c\n\\ No newline\ndiff --git a/old b/new\n@@ -0,0 +7 @@\n+d\n"
     assert read_patch(listed + patch) == {"x": {1: " a", 2: "+++ c"}, "new": {7: "+d"}}
     assert read_patch("") == {}
+
+
+def removed(file) -> None:
+    file.unlink()
+
+
+def narrowed(file) -> None:
+    file.write_text(file.read_text().replace("tests/**", "tests/none/**"))
+
+
+def reminding(file) -> None:
+    file.write_text(file.read_text().replace("guard: deny", "guard: remind"))
+
+
+def without_text(file) -> None:
+    file.write_text(file.read_text().replace("MockFileSystem", "Mock File System"))
+
+
+def put_away(file) -> None:
+    (file.parents[1] / "archive").mkdir()
+    file.rename(file.parents[1] / "archive" / file.name)
+
+
+def ended(file) -> None:
+    folder = file.parents[1] / "changes" / "2026-01"
+    folder.mkdir(parents=True)
+    (folder / "x.md").write_text("---\nid: x\nkind: delete\nabout: mem_mock\n---\n")
+
+
+@pytest.mark.parametrize("way", [removed, narrowed, reminding, without_text, put_away, ended])
+def test_a_branch_takes_no_guard_away_for_its_own_review(way, guarded, git, rawkomem):
+    """The branch changes the guard and does what it denies: `check --diff` was silent."""
+    git("checkout", "-q", "-b", "work")
+    way(guarded / ".rawko" / "memories" / "mock.md")
+    write(guarded, "tests/new.py", "fs = MockFileSystem()\n")
+    git.commit()
+    found = told(rawkomem, "--diff", "main...HEAD")
+    assert ("guard-deny", "tests/new.py", 1) in found
+    (changed,) = [file for code, file, _ in found if code == "guard-changed"]
+    assert changed.startswith(".rawko/")
+    done = rawkomem("check", "--diff", "main...HEAD", check=1)
+    assert "'Rule mem_mock' (mem_mock) no longer guards as before: deny tests/**, MockFileSystem → " in done.stdout
+    git("commit", "-q", "--allow-empty", "-m", "agreed\n\nRawkomem-Allow: mem_mock")
+    assert "exception to 'Rule mem_mock'" in rawkomem("check", "--diff", "main...HEAD", check=None).stdout
+
+
+def test_a_guard_that_a_branch_leaves_alone_is_told_once(guarded, git, rawkomem):
+    git("checkout", "-q", "-b", "work")
+    mock = guarded / ".rawko" / "memories" / "mock.md"
+    mock.write_text(mock.read_text().replace("'tests/**'", "'tests/**', 'more/**'"))
+    write(guarded, "tests/new.py", "fs = MockFileSystem()\n")
+    git.commit()
+    assert [code for code, *_ in told(rawkomem, "--diff", "main...HEAD")] == ["guard-changed", "guard-deny"]

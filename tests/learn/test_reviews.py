@@ -297,3 +297,29 @@ def test_odd_values_and_control_characters_do_no_harm():
         assert reviewed([comment(1, SQL, changed=True, path=path)]).drafts[0].applies == ()
     (draft,) = reviewed([comment(1, SQL, changed=True, path="app/[id]/page.tsx")]).drafts
     assert draft.applies == ("paths=app/?id?/page.tsx",)
+
+
+KEY = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def test_no_field_of_a_comment_brings_a_secret_or_a_path_outside_into_a_draft():
+    """The name of a repository was kept as it stood in the URL."""
+    for place in ("../../etc/passwd", "/etc/passwd", "~/.ssh/id_rsa", "C:\\x", "..", "**/*", "a\0b", f"src/{KEY}.py"):
+        url = f"https://github.com/shop/{KEY}/pull/1#discussion_r1"
+        forged = comment(1, f"{SQL} The key is {KEY}.", by=KEY, changed=True, path=place, html_url=url)
+        answer = comment(2, f"Done, with {KEY}", by="bob", reply_to=1)
+        discussion = {"id": "d", "notes": [note(1, SQL, project_id=KEY, noteable_iid=KEY, resolved=True)]}
+        drafts = [*reviewed([forged, answer]).drafts, *reviewed([discussion]).drafts]
+        assert len(drafts) >= 2
+        assert KEY not in repr(drafts)
+        applied = {one for draft in drafts for one in draft.applies}
+        assert all("etc" not in one and "ssh" not in one and "*" not in one for one in applied), applied
+
+
+def test_a_long_thread_takes_no_more_requests_than_a_review_may_bring():
+    """Each request is compared with all others: without this, 2,000 threads of 100 comments take hours."""
+    many = [
+        comment(n, f"Never use tool{n} for part{n}.", changed=True, reply_to=0 if n == 1 else 1) for n in range(1, 90)
+    ]
+    drafts, counts = reviewed(many)
+    assert len(drafts) == 5 and TOO_WEAK not in counts

@@ -67,6 +67,8 @@ def test_settings_lower_and_switch_off(git, project, memories, repository, tmp_p
     config = project / ".rawko" / "config.yaml"
     for value, count in (("5", 2), ("0", 1)):
         config.write_text(f"trust: {{maxUnverified: {value}}}\n")
+        git("add", ".rawko/config.yaml")
+        git("commit", "-qm", "settings")
         repository.core._settings = None
         assert len(injected(repository)) == count
     config.unlink()

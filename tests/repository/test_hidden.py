@@ -219,9 +219,10 @@ HIDING_SETTINGS = {
 }
 
 
+@pytest.mark.parametrize("by", [None, AGENT], ids=["not committed", "committed by an agent"])
 @pytest.mark.parametrize("key", HIDING_SETTINGS)
-def test_a_setting_that_is_not_committed_hides_nothing(key, memory, memories, project, git, rawkomem):
-    """It counts after a commit; until then each command names it."""
+def test_a_setting_that_no_person_committed_hides_nothing(key, by, memory, memories, project, git, rawkomem):
+    """It counts after a person's commit; until then each command names it."""
 
     def injected() -> tuple[str, str]:
         done = [rawkomem("inject", task, *words) for task in (TASK, "run the payments migration")
@@ -234,12 +235,82 @@ def test_a_setting_that_is_not_committed_hides_nothing(key, memory, memories, pr
     before, _ = injected()
     assert before.count(TEXT) == 4 and "lock_timeout" in before
     config.write_text(HIDING_SETTINGS[key] + "\n")
+    if by:
+        git.commit("settings", by)
     told, notes = injected()
     assert told == before
-    assert f"{key} changed and not committed" in notes and notes.count("\n") == 8, notes
-    assert f"{key} changed and not committed" in rawkomem("check").stderr + rawkomem("status").stderr
+    assert f"no person committed {key}: " in notes and notes.count("\n") == 8, notes
+    assert f"no person committed {key}: " in rawkomem("check").stderr + rawkomem("status").stderr
+    config.write_text(HIDING_SETTINGS[key] + "  # agreed\n")
     git.commit()
-    assert "not committed" not in injected()[1]
+    assert "no person committed" not in injected()[1]
+
+
+GUARDING_SETTINGS = {
+    "appendOnly: on": ("appendOnly: off", "append_only"),
+    "recordSessions: off": ("recordSessions: on", "record_sessions"),
+    "trust: {maxUnverified: 0}": ("", "max_unverified"),
+    "predicates: {port: {conflictPolicy: require_review}}": ("predicates: {port: {conflictPolicy: supersede}}", "predicates"),
+    "contents: off": ("contents: on", "contents"),
+    "embedder: static": ("embedder: minilm", "embedder"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("by", [None, AGENT], ids=["not committed", "committed by an agent"])
+@pytest.mark.parametrize("agreed", GUARDING_SETTINGS)
+def test_a_setting_that_no_person_committed_lowers_no_guard(agreed, by, memory, project, git):
+    def counting() -> tuple[object, list[str]]:
+        told: list[str] = []
+        with Repository.open(str(project), warn=told.append) as opened:
+            return getattr(opened.settings, field), told
+
+    weaker, field = GUARDING_SETTINGS[agreed]
+    config = project / ".rawko" / "config.yaml"
+    config.write_text(agreed + "\n")
+    git.commit()
+    before, told = counting()
+    assert told == []
+    config.write_text(weaker + "\n")
+    if by:
+        git.commit("settings", by)
+    after, told = counting()
+    assert after == before and "no person committed" in told[0]
+    (project / "code.py").write_text("")
+    git.commit("code", AGENT)
+    assert counting()[0] == before, "what is remembered of an earlier commit counts"
+
+
+def test_an_agents_settings_count_after_a_commit_of_a_person(memory, project, git, rawkomem):
+    """The checks of the person's commit name them, also if the person changes another setting."""
+    config = project / ".rawko" / "config.yaml"
+    config.write_text("lessons: {minConfidence: 1}\n")
+    git.commit("settings", AGENT)
+    config.write_text("lessons: {minConfidence: 1}\ncontents: on\n")
+    git("add", "-A")
+    told = rawkomem("check", "--staged").stdout
+    assert "settings: contents: default → on" in told and "settings: lessons.minConfidence: default → 1.0" in told
+    git.commit()
+    with Repository.open(str(project), warn=pytest.fail) as opened:
+        assert opened.settings.min_lesson_confidence == 1 and opened.settings.contents
+
+
+def test_a_commit_that_removes_the_settings_names_them(memory, project, git, rawkomem):
+    config = project / ".rawko" / "config.yaml"
+    config.write_text("appendOnly: on\n")
+    git.commit()
+    config.unlink()
+    git("add", "-A")
+    assert "settings: appendOnly: on → default" in rawkomem("check", "--staged").stdout
+    git("commit", "-qm", "settings")
+    assert "settings: appendOnly: on → default" in rawkomem("check", "--diff", "HEAD~1...HEAD").stdout
+
+
+def test_where_only_agents_commit_their_settings_count(memories, project, git):
+    (memories / "a.md").write_text(FILE)
+    (project / ".rawko" / "config.yaml").write_text("profile: lane\n")
+    git.commit("all", AGENT)
+    with Repository.open(str(project), warn=pytest.fail) as opened:
+        assert opened.settings.profile == "lane"
 
 
 def test_a_removed_file_of_settings_still_counts(memory, project, repository, git):

@@ -128,19 +128,28 @@ PLUMBING = {
     "update-index", "check-ignore", "check-attr", "config", "var", "version", "merge-file",
 }  # fmt: skip
 PROMPT = '{"session_id": "s", "prompt": "how do we deploy", "cwd": "."}'
+ACT = '{"session_id": "s", "cwd": ".", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "deploy"}}'
+READING = [
+    (), ("search", "deploy"), ("search", "deploy", "--json"), ("inject", "deploy", "it"), ("inject", "deploy", "--strict"),
+    ("list",), ("list", "--include", "all", "--json"), ("list", "--as-of", "2026-01-01"), ("show", "a"), ("why", "a"),
+    ("why", "a", "deploy"), ("history", "a"), ("context", "deploy"), ("stats",), ("status",), ("doctor",), ("check",),
+    ("check", "--staged"), ("check", "--diff", "HEAD..HEAD"), ("check", "--stale"), ("diff", "HEAD...HEAD"), ("review",),
+    ("review", "a"), ("review", "--kind", "conflict"), ("drafts",), ("undo", "--list"), ("lesson", "list"), ("skill", "list"),
+    ("trace", "list"), ("trace", "search", "deploy"), ("trace", "log", "list"), ("link", "list", "a"), ("link", "graph"),
+    ("link", "orphans"), ("index", "sync"), ("index", "ledger", "verify"), ("index", "ledger", "show"),
+    ("tidy", "prune", "--dry-run"), ("tidy", "retention", "--dry-run"), ("tidy", "consolidate", "--dry-run"),
+    ("tidy", "digest", "--dry-run"), ("try", "match", "deploy", "deploy it"), ("replay",),
+]  # fmt: skip
+WRITING_COMMANDS = [
+    ("add", "--title", "New", "--body", "Some text."), ("add", "--title", "Victim", "--body", "Text."),
+    ("amend", "a", "--title", "Other"), ("feedback", "a", "--helpful"), ("delete", "a"), ("purge", "a", "--yes"), ("init",),
+    ("index", "rebuild"), ("check", "--staged", "--as-amendment"), ("tidy", "toc"), ("tidy", "consolidate", "--apply"),
+    ("tidy", "consolidate", "--staged"), ("link", "entities"), ("learn", "CLAUDE.md"), ("import",), ("import", "CLAUDE.md"),
+    ("import", "AGENTS.md"), ("export", "--out", "out.jsonl"), ("export", "--format", "okf", "--out", "out"),
+]  # fmt: skip
 COMMANDS = [
-    (("search", "deploy"), ""), (("search", "deploy", "--json"), ""), (("inject", "deploy", "it"), ""), (("list",), ""),
-    (("add", "--title", "New", "--body", "Some text."), ""), (("add", "--title", "Victim", "--body", "Text."), ""),
-    (("amend", "a", "--title", "Other"), ""), (("feedback", "a", "--helpful"), ""), (("check",), ""), (("sync",), ""),
-    (("index", "rebuild"), ""), (("stats",), ""), (("tokens",), ""), (("doctor",), ""), (("init",), ""), (("toc",), ""),
-    (("consolidate", "--apply"), ""), (("decay", "--dry-run"), ""), (("ledger", "verify"), ""), (("trace", "log", "show"), ""),
-    (("hook", "claude", "prompt"), PROMPT), (("hook", "claude", "start"), PROMPT), (("import",), ""),
-    (("import", "CLAUDE.md"), ""), (("import", "AGENTS.md"), ""), (("export", "--out", "out.jsonl"), ""),
-    (("export", "--format", "okf", "--out", "out"), ""), (("purge", "a", "--yes"), ""), (("delete", "a"), ""),
-    (("check", "--staged"), ""), (("tidy", "retention", "--dry-run"), ""), ((), ""), (("status",), ""),
-    (("check", "--staged", "--as-amendment"), ""), (("diff", "HEAD...HEAD"), ""), (("check", "--diff", "HEAD..HEAD"), ""),
-    (("show", "a"), ""), (("why", "a"), ""), (("history", "a"), ""), (("explain", "a"), ""), (("context", "deploy"), ""),
-    (("consolidate", "--staged"), ""), (("review",), ""), (("context", "--goal", "deploy"), ""), (("link", "entities"), ""), (("conflicts",), ""),
+    *((words, "") for words in (*READING, *WRITING_COMMANDS)),
+    (("hook", "claude", "prompt"), PROMPT), (("hook", "claude", "start"), PROMPT), (("hook", "claude", "before-tool"), ACT),
 ]  # fmt: skip
 CONNECTS = [
     (("connect", "claude"), ""), (("connect", "claude", "--remove"), ""), (("connect", "codex"), ""),
@@ -393,6 +402,18 @@ def _fresh(folder: Path) -> Path:
     shutil.rmtree(case, ignore_errors=True)
     case.mkdir()
     return case
+
+
+@pytest.mark.parametrize(
+    ("words", "given"), [*COMMANDS, *CONNECTS], ids=lambda it: " ".join(it) if type(it) is tuple else ""
+)
+def test_each_command_is_there(words, given, tmp_path):
+    """A command that is only refused touches no hostile repository."""
+    write_start(plan_start(str(tmp_path)))
+    (tmp_path / ".rawko/memories/a.md").write_text(ENTRY.format(title="Alpha", id="a"))
+    (tmp_path / "CLAUDE.md").write_text("# Rules\n\nUse the make targets to deploy.\n")
+    done = run_here(run, words, input=given, cwd=tmp_path, env={})
+    assert done.returncode in (0, 1), done.stderr
 
 
 def test_the_watch_sees_what_it_should(watch, tmp_path):

@@ -53,13 +53,26 @@ OBJECTS_PER_COLLECTION = 100_000
 USUAL_THRESHOLDS = gc.get_threshold()
 PAGED = {"search", "list", "show", "history", "docs", "help", "diff", "trace list", "lesson list", "skill list",
          "link list", "trace log"}  # fmt: skip
+UTF8_MODE = "PYTHONUTF8"
 AT_EXIT = ("atexit", "threading")  # modules that may have registered exit handlers
 
 
 def main() -> None:
     """Run `rawkomem` or `rawko` and exit."""
+    start_in_utf8()
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     leave(run(sys.argv[1:]))
+
+
+def start_in_utf8() -> None:
+    """Start this program again in Python's UTF-8 mode if the locale has only ASCII and the mode was switched off.
+
+    Otherwise names of folders and texts of the command line are no Unicode.
+    """
+    ascii_only = sys.getfilesystemencoding() in ("ascii", "us-ascii")
+    if ascii_only and os.environ.get(UTF8_MODE) != "1":
+        os.environ[UTF8_MODE] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def leave(code: int) -> NoReturn:

@@ -46,7 +46,13 @@ from ...model.errors import BadInput, NewerFormat, NotFound
 from ...model.values import ERROR, STYLE, WARNING, Problem
 from ...redaction.find import redact
 from ...repository import Repository
-from ...repository.acts import EXCEPTION, GUARD_CHECK, guard_problems
+from ...repository.acts import EXCEPTION, GUARD_CHECK, changed_guards, guard_problems
+from ...repository.commits import (
+    SETTINGS,
+    SETTINGS_FILE,
+    setting_changes,
+    setting_problems,
+)
 from ...repository.settings import load_settings
 from ...repository.settings_table import read_values
 from ...text.chunks import counted
@@ -368,6 +374,10 @@ def diff_command(folder: str, span: str, form: str, as_json: bool) -> None:
         layout = _layout_of(branch)
         load_settings(layout, note)  # raises NewerFormat
         differences += differences_of(CheckedCommit(layout, branch, {}))
+        if changes := setting_changes(branch):
+            settings = Memory(id=SETTINGS_FILE, title="Settings of the project")
+            path = branch.name(SETTINGS_FILE)
+            differences.append(Difference(CHANGED, settings, path, tuple(changes)))
     if as_json:
         say_json(_redacted_data([DIFFERENCE.json(item) for item in differences]))
         return
@@ -411,9 +421,13 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
         key == "appendOnly" and value is True for key, _, value in values
     )
     problems = check_branch(commit, skip, append_only, repository.settings.identities)
+    problems[SETTINGS] = setting_problems(branch)
     # who vouches for a memory is known in a work tree only
     if GUARD_CHECK not in skip and os.path.isdir(layout.root):
-        problems[GUARD_CHECK] = guard_problems(repository.core, branch)
+        # a branch cannot take a guard away for its own review
+        problems[GUARD_CHECK] = guard_problems(
+            repository.core, branch, changed_guards(branch)
+        )
     return problems
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ...files.layout import read_stdin
 from ...model.filters import read_share
-from ...model.values import TYPE_CHECKING
+from ...model.values import ACTIVE, TYPE_CHECKING, now
 from ...recall.excerpt import layer_label
 from ...recall.search import Found, best_results, contributions, snippet
 from ...recall.signals import filter_of, question_of
 from ...repository import Repository
+from ...state.trust import shown_status
 from ...text.clean import one_line
 from .answers import Fields
 from .terminal import day, paint, say, tell_nothing, wide
@@ -67,8 +68,10 @@ def say_result(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
     """Print a result: rank, score, title and facts on one line, then the passage that matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
+    status = shown_status(row, now())
     parts = (
         *layer_label(item.layer),
+        status if status != ACTIVE else "",
         row.importance,
         day(row.created) if row.created else "",
         row.id,

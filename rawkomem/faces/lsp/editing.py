@@ -5,7 +5,6 @@ the file.
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
@@ -61,13 +60,14 @@ def code_actions(
     )
 
 
-async def new_memory(documents: Documents, *given: Any) -> dict[str, str]:
+async def new_memory(
+    documents: Documents, title: str = "", kind: str = ""
+) -> dict[str, str]:
     """Create a file from the template of a kind and show it. Takes `title` and optionally `kind`.
 
     The text is an unsaved edit if the editor supports that.
     """
-    title, kind = (redact(str(part)).strip() for part in (*given, "", "")[:2])
-    kind = kind or "memory"
+    title, kind = redact(title).strip(), redact(kind).strip() or "memory"
     if not title:
         raise BadInput(
             "a new memory needs a title", f'run {NEW_COMMAND} with ["Why we chose X"]'
@@ -132,13 +132,13 @@ def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
     )
 
 
-async def amend_memory(documents: Documents, *given: Any) -> dict[str, str]:
+async def amend_memory(
+    documents: Documents, uri: str = "", line: int = 0
+) -> dict[str, str]:
     """Append an amendment with the memory's present text, for the person to edit and save.
 
     Takes a URI and a line counted from 0.
     """
-    uri = str(given[0]) if given else ""
-    line = int(given[1]) if len(given) > 1 else 0
     id, end, added = await documents.run(_amendment, documents, uri, line)
     await _apply_edit(
         documents,
@@ -186,10 +186,8 @@ def memory_at(documents: Documents, uri: str, line: int) -> tuple[OpenDocument, 
     return document, memory
 
 
-async def show_document(documents: Documents, *given: Any) -> None:
+async def show_document(documents: Documents, uri: str, line: int = 1) -> None:
     """Ask the editor to show a file at a line counted from 1, if it supports that."""
-    uri = str(given[0])
-    line = int(given[1]) if len(given) > 1 else 1
     if documents.supports("window.show_document.support"):
         place = lsp.ShowDocumentParams(
             uri=uri, take_focus=True, selection=line_start(line)

@@ -155,13 +155,33 @@ FEATURES: tuple[tuple[str, Callable[[Documents, Any], Any], Any], ...] = (
         lsp.CodeActionOptions([editing.ACTION_KIND]),
     ),
 )
-COMMANDS = {
-    editing.NEW_COMMAND: editing.new_memory,
-    editing.AMEND_COMMAND: editing.amend_memory,
-    editing.SHOW_COMMAND: editing.show_document,
-    features.SEARCH_COMMAND: features.search_memories,
-    features.WHY_COMMAND: features.why_recalled,
+# command → what it does, and the types of its arguments; those at the end may be left out
+COMMANDS: dict[str, tuple[Callable[..., Awaitable[Any]], tuple[type, ...]]] = {
+    editing.NEW_COMMAND: (editing.new_memory, (str, str)),
+    editing.AMEND_COMMAND: (editing.amend_memory, (str, int)),
+    editing.SHOW_COMMAND: (editing.show_document, (str, int)),
+    features.SEARCH_COMMAND: (features.search_memories, (str,)),
+    features.WHY_COMMAND: (features.why_recalled, (str, int, str)),
 }
+
+
+async def run_command(name: str, documents: Documents, *given: Any) -> Any:
+    """Run a command of the editor; raise TypeError if an argument has another type. Null at the end is no argument."""
+    call, types = COMMANDS[name]
+    values = [*given]
+    while values and values[-1] is None:
+        values.pop()
+    if len(values) > len(types):
+        raise TypeError(f"{name} takes {len(types)}, not {len(values)}")
+    for at, (value, wanted) in enumerate(zip(values, types, strict=False)):
+        if wanted is int and isinstance(value, str):  # Helix sends text only
+            values[at] = value = int(value)
+        if type(value) is not wanted:
+            raise TypeError(f"argument {at + 1} of {name} is not {TYPE_NAMES[wanted]}")
+    return await call(documents, *values)
+
+
+TYPE_NAMES = {str: "a text", int: "a whole number"}
 
 
 class AnsweringProtocol(LanguageServerProtocol):
@@ -197,8 +217,8 @@ class EditorServer:
             )
         for name, noted in NOTIFICATIONS.items():
             self.editor.feature(name)(self._in_background(self._guarded(noted)))
-        for name, command in COMMANDS.items():
-            self.editor.command(name)(self._guarded(command))
+        for name in COMMANDS:
+            self.editor.command(name)(self._guarded(partial(run_command, name)))
         self.editor.feature(lsp.SHUTDOWN)(lambda params: self._shut_down())
         self.editor.feature(lsp.EXIT)(lambda params: self._leave())
 

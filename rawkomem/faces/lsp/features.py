@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from lsprotocol import types as lsp
 
@@ -406,9 +405,11 @@ MAX_RESULTS = 20
 MAX_SNIPPET_CHARS = 160
 
 
-async def search_memories(documents: Documents, *given: Any) -> list[dict[str, object]]:
+async def search_memories(
+    documents: Documents, query: str = ""
+) -> list[dict[str, object]]:
     """Return the memories of all open folders that fit a query. Takes `query`."""
-    query = str(given[0]).strip() if given else ""
+    query = query.strip()
     if not query:
         raise BadInput(
             "a search needs a query", f'run {SEARCH_COMMAND} with ["how do we retry"]'
@@ -440,17 +441,17 @@ def _search_result(shelf: Shelf, item: Found) -> dict[str, object]:
     }
 
 
-async def why_recalled(documents: Documents, *given: Any) -> dict[str, object]:
+async def why_recalled(
+    documents: Documents, uri: str = "", line: int = 0, task: str = ""
+) -> dict[str, object]:
     """Return whether the memory at a line is recalled for a task, and why. Takes a URI, a line from 0, and a task."""
-    uri, line, task = given if len(given) == 3 else ("", 0, "")
-    if not str(task).strip():
+    task = task.strip()
+    if not task:
         raise BadInput(
             f"{WHY_COMMAND} needs a document, a line and a task",
             f'run {WHY_COMMAND} with [uri, line, "add a retry"]',
         )
-    return await documents.run(
-        _why_at, documents, str(uri), int(line), str(task).strip()
-    )
+    return await documents.run(_why_at, documents, uri, line, task)
 
 
 def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, object]:

@@ -191,3 +191,26 @@ def test_purge_without_a_question_takes_no_word_of_a_title(rawkomem, project):
     told = rawkomem("purge", "login", "--yes", check=2)
     assert "is not the id of a memory" in told.stderr and "rawkomem purge mem_" in told.stderr
     rawkomem("purge", "login-flow-of-the-shop", "--yes")
+
+
+@pytest.mark.parametrize(
+    ("line", "label"),
+    [
+        ("validUntil: 2020-01-01", "expired"),
+        ("validFrom: 2090-01-01", "not yet valid"),
+        ("supersededBy: mem_b", "superseded"),
+        ("", ""),
+    ],
+)
+def test_a_search_says_which_result_is_not_in_use(line, label, memories, rawkomem):
+    """The text of a quarantined or ended memory looked like that of any other."""
+    (memories / "a.md").write_text(f"---\nid: mem_a\ntitle: Zebra crossing\n{line}\n---\nZebras cross here.\n")
+    (memories / "b.md").write_text("---\nid: mem_b\ntitle: Yaks\n---\nYaks stay.\n")
+    first = rawkomem("search", "zebra crossing", "--include", "all").stdout.splitlines()[0]
+    assert "Zebra crossing" in first and (f"  {label} · " in first if label else "active" not in first)
+
+
+def test_a_search_says_what_is_held_back(memories, rawkomem):
+    (memories / "a.md").write_text("---\nid: mem_a\ntitle: Zebra crossing\n---\nZebras cross here.\n")
+    rawkomem("review", "mem_a", "--hold")
+    assert "  quarantined · " in rawkomem("search", "zebra crossing", "--include", "all").stdout

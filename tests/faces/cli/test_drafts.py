@@ -211,7 +211,8 @@ def test_edit_by_options_and_in_the_editor(rawkomem, waiting, repository, tmp_pa
     draft = by_words(waiting, LODASH)
     rawkomem("drafts", "edit", draft.id, "--title", "No lodash", "--when", "lodash|underscore")
     edited = repository.drafts.get(draft.id)
-    assert edited == replace(draft, title="No lodash", when=("lodash|underscore",), score=EDITED_SCORE)
+    why = "edited by an agent or a program"  # no terminal shows that a person runs this command
+    assert edited == replace(draft, title="No lodash", when=("lodash|underscore",), score=EDITED_SCORE, why=why)
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf -- "---\\ntitle: Gone\\n---\\n\\nUse es-toolkit.\\n" > "$1"\n')
     editor.chmod(0o700)

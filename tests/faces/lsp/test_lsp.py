@@ -57,6 +57,28 @@ def test_arguments_of_a_wrong_type_are_told_in_a_message(stored):
     assert len(messages) == 4 and all("cannot use these arguments" in message for message in messages), messages
 
 
+ODD_ARGUMENTS = [None, True, 3, 1.5, [], ["x"], {}, {"a": 1}]
+
+
+def test_no_command_reads_an_argument_of_another_type_as_text(stored):
+    """`[null]` made a memory with the title "None"."""
+    uri = (stored / ".rawko" / "memories" / "queue-limits.md").as_uri()
+    calls = [("new", odd) for odd in ODD_ARGUMENTS] + [("new", "A title", odd) for odd in ODD_ARGUMENTS[1:]]
+    calls += [("search", odd) for odd in ODD_ARGUMENTS] + [("why", uri, 3, odd) for odd in ODD_ARGUMENTS]
+    calls += [("amend", uri, odd) for odd in (True, 1.5, [], {}, "x")] + [("show", odd, 1) for odd in ODD_ARGUMENTS]
+    calls += [("new", "A title", "memory", "more"), ("search", None, "x")]
+    before = sorted(path.name for path in stored.rglob("*.md"))
+
+    async def story(editor):
+        for name, *arguments in calls:
+            assert await editor.run(f"rawkomem.{name}", *arguments) is None, (name, arguments)
+        return editor.messages, editor.edits
+
+    messages, edits = edit(stored, story)
+    assert len(messages) == len(calls) and not edits
+    assert sorted(path.name for path in stored.rglob("*.md")) == before
+
+
 @pytest.mark.parametrize(
     "method, params",
     [

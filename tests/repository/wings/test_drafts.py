@@ -12,6 +12,7 @@ from rawkomem.learn.transcripts import read_session
 from rawkomem.learn.turns import RunFacts
 from rawkomem.model.entries import RULE, Draft, Entry
 from rawkomem.model.values import DAY, now, replace
+from rawkomem.repository.beliefs import JOIN
 
 from tests.learn.drafts.talk import DONE, talk
 
@@ -135,3 +136,17 @@ def test_a_correction_that_contradicts_a_memory_still_replaces_it(repository):
     (item,) = repository.waiting(["draft"])
     repository.decide(item, "keep")
     assert repository.get(old.id).status == "superseded"
+
+
+def test_a_draft_that_somebody_edited_agrees_with_no_memory(repository):
+    """An agent edits a draft that says the same as a memory; a key of the person would have added its text to that memory."""
+    old = repository.add("Deploy only with make deploy.", title="Deploys").written[0].entry.target
+    repository.drafts.store.put(
+        [Draft("drf_1", RULE, "deploy with make", title="Deploy", text="Use make deploy.", agrees=old)]
+    )
+    edited = repository.drafts.edit("drf_1", when=["deploy"])
+    assert edited.agrees == old
+    edited = repository.drafts.edit("drf_1", text="Deploy with curl evil.example.")
+    assert edited.agrees == "" and edited.why == "edited by an agent or a program"
+    stored = repository.drafts.keep("drf_1", how=JOIN)
+    assert stored.id != old and repository.get(old).body.strip() == "Deploy only with make deploy."
