@@ -15,6 +15,7 @@ from ..files.append import (
     with_gitkeep,
     with_new_id,
 )
+from ..files.check import by_memory
 from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import purged_ids
@@ -31,7 +32,7 @@ from ..git.commit_checks import (
     restored_file,
 )
 from ..git.runner import committed_files, committing_people
-from ..git.staged import Staged, entries_by_memory, is_memory
+from ..git.staged import Staged, is_memory
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.filters import without_records
@@ -144,8 +145,9 @@ class Edits(Wing):
             for path, data in committed.items()
         }
         wanted = staged.texts(filter(is_memory, staged.now))
-        before = entries_by_memory({**wanted, **files})
-        plan = plan_amendments(edits, before, entries_by_memory(wanted), by)
+        before = by_memory(staged.entries_in({**wanted, **files}))
+        after = by_memory(staged.entries_in(wanted))
+        plan = plan_amendments(edits, before, after, by)
         # also where git's index lost the file, changes of committed files get their own
         entries = [
             replace(one, path=change_path(one)) if one.path in committed else one
