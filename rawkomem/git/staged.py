@@ -351,10 +351,11 @@ def missing_files(layout: Layout) -> list[Problem]:
     except GitFailed:
         return []
     missing: Counter[str] = Counter()
+    is_there = cache(lambda area: os.path.isdir(layout.path(area)))
     for line in listed:
         path = line[2:].removeprefix(root)
         area = path.partition("/")[0]
-        if line[0] == NOT_CHECKED_OUT or not os.path.isdir(layout.path(area)):
+        if line[0] == NOT_CHECKED_OUT or not is_there(area):
             missing[area] += is_memory(path)
     return [
         error(

@@ -256,12 +256,18 @@ class Edits(Wing):
             else ()
         )
         proposals: dict[frozenset[str], StagedProposal] = {}
+        known = self._core.known(
+            item.row.id for answer in answers for item in answer.found
+        )
         for memory, answer in zip(memories, answers, strict=True):
-            ids = [item.row.id for item in answer.found if item.row.id != memory.id]
             others = [
-                one for one in self._repo.get_many(ids) if brought.holds(one.path)
+                known[item.row.id] for item in answer.found if item.row.id in known
             ]
-            around = [brought.memories.get(other.id, other) for other in others]
+            around = [
+                brought.memories.get(other.id, other)
+                for other in others
+                if other.id != memory.id and brought.holds(other.path)
+            ]
             for one in (*_near(memory, around), *_opposed(memory, around)):
                 proposals.setdefault(frozenset((one.memory.id, one.other.id)), one)
         return list(proposals.values())
