@@ -776,11 +776,11 @@ def opposed(db: apsw.Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
     return list(db.execute(OPPOSED.format(marks(ids)), ids))
 
 
-def may_be_contradicted(db: apsw.Connection) -> set[str]:
-    """Return the ids of all memories with a sentence that a sentence of another memory may contradict."""
+def opposed_keys(db: apsw.Connection) -> Iterable[tuple[str, int, int]]:
+    """Return (memory, key, stance) of all sentences that a sentence of another memory may contradict."""
     keys = "SELECT key FROM statements GROUP BY key HAVING min(stance) < max(stance)"
-    sql = f"SELECT DISTINCT memory FROM statements WHERE key IN ({keys})"
-    return {id for (id,) in db.execute(sql)}
+    sql = f"SELECT memory, key, stance FROM statements WHERE key IN ({keys}) ORDER BY key, memory, stance"
+    return db.execute(sql)
 
 
 def memories_claiming(
