@@ -99,7 +99,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "25"
+SCHEMA_VERSION = "26"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
@@ -111,6 +111,7 @@ MIN_SUFFIX_CHARS = 4  # a shorter text matches the end of an id by chance
 ROW_LIST = "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until, vouched, waiting"
 # Each has an index with the few rows that match, which a query uses if it says the same words.
 CITES = "instr(doc, '\"cites\"')"
+DERIVES = "instr(doc, '\"derivedFrom\"')"
 APPLIES = "instr(doc, '\"applies')"
 IS_GLOB = "instr(packed, '\x1fglob\x1f')"  # see `pack_condition`
 
@@ -131,6 +132,7 @@ CREATE INDEX memories_path ON memories (path, line);
 CREATE INDEX memories_title ON memories (status, title);
 CREATE INDEX memories_list ON memories (updated DESC, {ROW_LIST});
 CREATE INDEX memories_citing ON memories (id) WHERE {CITES};
+CREATE INDEX memories_deriving ON memories (id) WHERE {DERIVES};
 CREATE INDEX memories_applying ON memories (id) WHERE {APPLIES};
 CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT, size INTEGER);
 CREATE INDEX conditions_memory ON conditions (memory);
@@ -312,9 +314,13 @@ class Catalogue:
         """Return every whole memory as JSON, ordered by id."""
         return self._texts("SELECT doc FROM memories ORDER BY id")
 
-    def citing(self) -> set[str]:
-        """Return the ids of the memories that may cite code."""
-        return {*self._texts(f"SELECT id FROM memories WHERE {CITES}")}
+    def with_key(self, holds: str) -> set[str]:
+        """Return the ids of the memories that may cite code (`CITES`), or are made from others (`DERIVES`)."""
+        return {*self._texts(f"SELECT id FROM memories WHERE {holds}")}
+
+    def conditional(self) -> set[str]:
+        """Return the ids of the memories with a condition that can fire."""
+        return {*self._texts("SELECT DISTINCT memory FROM conditions")}
 
     def docs_applying(self) -> list[str]:
         """Return the active memories that may apply to acts: with a key for it, or a condition that is a glob."""

@@ -25,6 +25,7 @@ from ..files.reading import read_data
 from ..files.replace import Replacing
 from ..git.runner import committed_files, tracked_files, untracked_files
 from ..index.catalogue import (
+    DERIVES,
     Believed,
     memories_claiming,
     memory_of,
@@ -155,7 +156,8 @@ class Beliefs(Wing):
     def weakened(self) -> Sequence[tuple[Memory, tuple[Weak, ...]]]:
         """Return the memories in use that have weak sources, with these sources."""
         weak_sources = self.all().weak_sources
-        pairs = [(one, weak_sources(one)) for one in self._core.inside(None)]
+        deriving = self._core.read(lambda: self._core.inside_with(DERIVES))
+        pairs = [(one, weak_sources(one)) for one in deriving]
         return [(memory, weak) for memory, weak in pairs if weak]
 
     def origin(self, entry: Entry) -> str:

@@ -1,7 +1,7 @@
 """What is asked about all memories reads the rows that match, not every memory; and the answers stay the same."""
 
 import pytest
-from rawkomem.index.catalogue import memory_of
+from rawkomem.index.catalogue import CITES, memory_of
 
 CITING = "---\nid: mem_cites\ntitle: Retries\ncites: ['code.py#run@0123456789ab']\n---\n\nThree times.\n"
 APPLYING = "---\nid: mem_applies\ntitle: Force\nappliesTo:\n  commands: [git push --force]\n---\n\nNever.\n"
@@ -46,7 +46,7 @@ def test_memories_that_apply_to_acts_are_found_without_reading_the_others(catalo
 
 
 def test_memories_that_cite_code_are_found_without_reading_the_others(catalogue):
-    ids, steps = plans(catalogue, catalogue.citing)
+    ids, steps = plans(catalogue, lambda: catalogue.with_key(CITES))
     assert ids == {"mem_cites"}
     assert steps and all(map(is_small, steps)), steps
 
