@@ -149,17 +149,20 @@ def plain_title(heading: str) -> str:
 
 
 # Propose whenToUse conditions for an imported memory: from its description, else from its
-# headings, and from the commands and file types that it names.
+# headings, and from its opening clause, or the commands and file types that it names.
 
 MAX_WORDS_BEFORE = 5  # words before "when", as in "Use this skill when …"
 MAX_PHRASE_WORDS = 6  # of a heading that is a condition
 MAX_NAMED = 2  # commands or file types; a text that names more is about none of them
 CAPITALIZED = re.compile(r"\b[A-Z][a-z]+\b")
+MAX_RULE_SENTENCES = 3  # a longer text says more than what its first clause is about
 PHRASE_END = re.compile(r"[(\[:;|]| [-–—] ")
 NAMED_COMMAND = re.compile(
     r"\b(?i:run|running|execute) (?:bare |plain )?`([a-z][\w.:/-]*(?: [a-z][\w:-]*){0,2})[^`\n]*`"
 )
 NAMED_GLOB = re.compile(r"`(\*\*?[./][^`\s]{1,60})`")
+# the first clause of a rule, in which commas may stand in code and in brackets
+OPENING_CLAUSE = re.compile(r"(?:`[^`\n]*`|\([^()\n]*\)|[^`(,:;.?!\n])+(?=,)")
 
 
 def conditions_from_description(description: str) -> list[str]:
@@ -181,8 +184,15 @@ def conditions_from_headings(*headings: str, body: str = "") -> tuple[str, ...]:
 
 
 def _named_in(body: str) -> list[str]:
-    """Return conditions for the commands that a text says to run and the file types that it names; none if there are many."""
+    """Return the condition with which a short rule opens, or conditions for the commands and file types that it names.
+
+    "If you change the schema, run `make types`" is about the schema. A text that names many is about none of them.
+    """
     text = redact("\n".join(prose_lines(body)))
+    clause = OPENING_CLAUSE.match(text.lstrip("-*+ \n"))
+    opening = _from_opener(re.sub("[`*]", "", clause[0])) if clause else ""
+    if _is_specific(opening) and len(SENTENCE_END.findall(text)) < MAX_RULE_SENTENCES:
+        return [opening]
     commands = dict.fromkeys(NAMED_COMMAND.findall(text))
     globs = dict.fromkeys(filter(is_file_glob, NAMED_GLOB.findall(text)))
     running = [f"When running {command}" for command in commands]

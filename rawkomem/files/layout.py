@@ -429,10 +429,16 @@ def read_bytes(file: str) -> bytes:
         file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     )
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
             raise OSError(0, "not a regular file")
+        left = MAX_FILE_BYTES + 1
+        data = os.read(descriptor, min(facts.st_size + 1, left))
+        # the usual case: the file ended before what was asked for
+        if len(data) == facts.st_size:
+            return data
         with os.fdopen(os.dup(descriptor), "rb") as stream:
-            return stream.read(MAX_FILE_BYTES + 1)
+            return data + stream.read(left - len(data))
     finally:
         os.close(descriptor)
 

@@ -80,13 +80,20 @@ def read_file(file: str, path: str) -> Reading:
     return reading
 
 
-def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
-    """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index."""
+def read_data(
+    data: bytes, path: str, advice: bool = True, secrets: bool = True
+) -> Reading:
+    """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index.
+
+    Without `secrets`, none are looked for.
+    """
     text, refused, odd = decode_file(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
     stem = implicit_id(path)
-    entries, problems = read_entries(text, advice, path.startswith(LOG_AREA), stem)
+    entries, problems = read_entries(
+        text, advice, path.startswith(LOG_AREA), stem, secrets
+    )
     if not entries:
         problems = [
             error("empty-file", "the file is empty", "add a memory or remove the file")

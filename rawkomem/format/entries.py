@@ -104,12 +104,17 @@ FUTURE_SLACK_MS = DAY  # clocks and time zones differ
 
 
 def read_entries(
-    text: str, advice: bool = True, log: bool = False, stem: str = ""
+    text: str,
+    advice: bool = True,
+    log: bool = False,
+    stem: str = "",
+    secrets: bool = True,
 ) -> tuple[list[Entry], list[Problem]]:
     """Return all entries of a text with \\n line ends, with ids as written, and all Problems ordered by line.
 
     Without `advice`, leave out warnings that do not change an entry. A `log` may have a text before its first entry. Entries without
-    an id are named by their place: `stem`, `stem#2` and so on; their digests depend on it.
+    an id are named by their place: `stem`, `stem#2` and so on; their digests depend on it. Without `secrets`, none are
+    looked for.
     """
     entries: list[Entry] = []
     blocks: list[Block] = []
@@ -117,20 +122,22 @@ def read_entries(
     if log and not text.lstrip().startswith("---"):
         blocks, problems = read_log(text)
     for number, block in enumerate(blocks or split_blocks(text), 1):
-        entry, odd = _read_block(block, advice)
+        entry, odd = _read_block(block, advice, secrets)
         digest = "" if blocks else digest_of(block, placed_id(stem, number))
         entries.append(replace(entry, digest=digest))
         problems.extend(odd)
     return entries, sorted(problems, key=lambda problem: problem.line)
 
 
-def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
+def _read_block(
+    block: Block, advice: bool, secrets: bool
+) -> tuple[Entry, list[Problem]]:
     problems = list(block.problems)
     # removed characters may leave spaces at the edges
     body = clean(block.body).strip("\n").rstrip()
     conflicted = bool(CONFLICT_MARKER.search(body))
     problems += _body_problems(block) if advice else []
-    secrets = _secret_problems(block)
+    leaks = _secret_problems(block) if secrets else []
     if block.fields is None:
         entry = unchecked(Entry, body=body, draft=True, line=block.line)
     else:
@@ -142,9 +149,7 @@ def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
                 advice,
             ).entry(body)
         )
-    return replace(
-        entry, conflicted=conflicted, leaks=bool(secrets)
-    ), problems + secrets
+    return replace(entry, conflicted=conflicted, leaks=bool(leaks)), problems + leaks
 
 
 def _with_our_names(fields: Mapping[str, Field]) -> Mapping[str, Field]:

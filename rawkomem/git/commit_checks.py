@@ -14,9 +14,9 @@ from typing import Any
 
 from ..files.append import appended
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
-from ..files.check import COPY_HINT, MARKERS_HINT, marker_problems
+from ..files.check import COPY_HINT, MARKERS_HINT, by_memory, marker_problems
 from ..files.layout import Layout
-from ..files.reading import decode_file, read_data, read_texts
+from ..files.reading import decode_file, read_texts
 from ..format.body import citations_in, read_citation
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
@@ -50,7 +50,7 @@ from ..text.clean import one_line
 from ..text.language import identity
 from .authorship import digests_in
 from .citations import GONE, STALE, CitationChecks
-from .staged import Staged, entries_by_memory, entries_in, is_memory
+from .staged import Staged, is_memory
 
 # Report manual edits of committed entries, and turn them into amendments: restore the old text,
 # append the new.
@@ -105,7 +105,7 @@ def restored_file(path: str, committed: bytes, staged: bytes | None) -> bytes:
         )
     if staged is None:
         return committed
-    known = {entry.id for entry in entries_in(committed, path)}
+    known = {entry.id for entry, _ in read_texts(committed, path)}
     _, refused, odd = decode_file(staged)
     texts = read_texts(staged, path)
     unnamed = [entry for entry, _ in texts if "id" not in entry.given]
@@ -267,17 +267,25 @@ class CheckedCommit:
             for path in self.staged.left(version)
             if is_memory(path) or is_bundle(path)
         ]
-        return _digests(self.staged.texts(left, version))
+        return self._digests(self.staged.texts(left, version))
 
     @cached_property
     def concerned(self) -> set[str]:
         """Return the ids of the memories that this commit adds or changes."""
-        return set(entries_by_memory(self.changed))
+        return set(by_memory(self.staged.entries_in(self.changed)))
 
     def digests_now(self) -> dict[str, Entry]:
         """Return digest → entry of all staged files and bundles, changed or not."""
         bundles = self.staged.texts(filter(is_bundle, self.staged.now))
-        return _digests({**bundles, **self.staged.everything})
+        return self._digests({**bundles, **self.staged.everything})
+
+    def _digests(self, files: Mapping[str, bytes]) -> dict[str, Entry]:
+        """Return digest → entry of these files and of files in bundles; a log with a text before its entries counts as one."""
+        pairs = (
+            zip(digests_in(data), self.staged.reading(data, path).entries, strict=False)
+            for path, data in _unpacked(files)
+        )
+        return {digest: entry for pair in pairs for digest, entry in pair}
 
 
 def _secrets(commit: CheckedCommit) -> list[Problem]:
@@ -296,7 +304,7 @@ def _frontmatter(commit: CheckedCommit) -> list[Problem]:
         for path in commit.staged.unmerged
     ]
     for path, data in commit.changed.items():
-        reading = read_data(data, path, advice=False)
+        reading = commit.staged.reading(data, path)
         found += [problem for problem in reading.problems if problem.level == ERROR]
         found += marker_problems(reading)
     return [*found, *_copies(commit)]
@@ -305,10 +313,7 @@ def _frontmatter(commit: CheckedCommit) -> list[Problem]:
 def _copies(commit: CheckedCommit) -> list[Problem]:
     """Return a Problem for each memory whose id another staged memory has, unless a parent commit has both."""
     created = [
-        entry
-        for path, data in commit.changed.items()
-        for entry in entries_in(data, path)
-        if entry.creates
+        entry for entry in commit.staged.entries_in(commit.changed) if entry.creates
     ]
     ids = {entry.id for entry in created}
     about = commit.staged.entries(words=ids) if ids else {}
@@ -330,7 +335,7 @@ def _history(commit: CheckedCommit) -> list[Problem]:
     """
     edits = edits_of(commit)
     old = {edit.old.id: edit.old for edit in edits}
-    about = entries_by_memory(commit.staged.everything) if edits else {}
+    about = commit.staged.entries() if edits else {}
     found = []
     for edit in edits:
         problem = edit_problem(edit)
@@ -377,15 +382,6 @@ def edits_of(commit: CheckedCommit) -> list[Edit]:
         if is_edit and entry.target not in commit.purged:
             found[digest] = Edit(entry, new)
     return list(found.values())
-
-
-def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
-    """Return digest → entry of these files and of files in bundles; a log with a text before its entries counts as one."""
-    pairs = (
-        zip(digests_in(data), entries_in(data, path), strict=False)
-        for path, data in _unpacked(files)
-    )
-    return {digest: entry for pair in pairs for digest, entry in pair}
 
 
 def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
@@ -527,17 +523,15 @@ class AddedMemories:
             entry
             for parent in staged.parents
             if new
-            for path, data in staged.texts(
-                filter(is_memory, staged.left(parent)), parent
-            ).items()
-            for entry in entries_in(data, path)
+            for entry in staged.entries_in(
+                staged.texts(filter(is_memory, staged.left(parent)), parent)
+            )
         ]
         digests = {entry.digest for entry in known}
         ids_before = {entry.id for entry in known}
         entries = [
             entry
-            for path, data in staged.texts(new).items()
-            for entry in entries_in(data, path)
+            for entry in staged.entries_in(staged.texts(new))
             if entry.digest not in digests
         ]
         self.digests = {entry.digest for entry in entries}  # of the added entries

@@ -9,11 +9,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, partial
 
 from ..files.check import by_memory
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
-from ..files.reading import read_data
+from ..files.reading import Reading, read_data
 from ..model.entries import Entry, Memory
 from ..model.values import (
     ACTIVE,
@@ -28,7 +28,6 @@ from .runner import FILE_MODE, MAX_NAMED, Git, GitFailed, projects_in, work_tree
 PLAIN_BYTES = bytes({*range(32, 127), *b"\t\r\n"} - {*b"\\"})
 # a word or an id without blanks that is not an id with a hash, which stands for another spelling
 PLAIN_WORD = re.compile(r"(?!.*\b[0-9a-f]{8}(?:#\d+)?$)[\w./@#-]+", re.ASCII)
-MAX_PARSED = 20_000  # files whose entries are kept
 MAX_WORDS = 50  # for more, all files are parsed, which is quicker
 # of the environment variables in which git names merged commits for hooks
 MERGED_PREFIX = "GITHEAD_"
@@ -97,6 +96,18 @@ class Staged:
         """Return path → bytes of all staged memory files."""
         return self.texts(filter(is_memory, self.now))
 
+    @cached_property
+    def reading(self) -> Callable[[bytes, str], Reading]:
+        """Return a function that parses the bytes of a file, each version of a file once."""
+        return cache(partial(read_data, advice=False, secrets=False))
+
+    def entries_in(self, files: Mapping[str, bytes]) -> list[Entry]:
+        """Return the entries of some files."""
+        read = self.reading
+        return [
+            entry for path, data in files.items() for entry in read(data, path).entries
+        ]
+
     def entries(
         self, of: Mapping[str, str] | None = None, words: Collection[str] = ()
     ) -> dict[str, list[Entry]]:
@@ -108,12 +119,14 @@ class Staged:
         plain = len(words) <= MAX_WORDS and all(map(PLAIN_WORD.fullmatch, words))
         names = [word.partition("#")[0].lower().encode() for word in words if plain]
         files = self.texts(filter(is_memory, version), version)
-        return entries_by_memory(
-            {
-                path: data
-                for path, data in files.items()
-                if not names or _may_hold(data, path, names)
-            }
+        return by_memory(
+            self.entries_in(
+                {
+                    path: data
+                    for path, data in files.items()
+                    if not names or _may_hold(data, path, names)
+                }
+            )
         )
 
     def memories(self, of: Mapping[str, str] | None = None) -> dict[str, Memory]:
@@ -127,8 +140,16 @@ class Staged:
             return []
         ids = self.entries(words=words)
         about = self.entries(words=ids)
-        folded = [fold(about[id]) for id in ids]
+        for id in ids:
+            if id not in self._folded:
+                self._folded[id] = fold(about[id])
+        folded = [self._folded[id] for id in ids]
         return [memory for memory in folded if memory and memory.status == ACTIVE]
+
+    @cached_property
+    def _folded(self) -> dict[str, Memory | None]:
+        """Return id → memory of the staged memories that were folded before."""
+        return {}
 
     def has_both(self, one: Entry, other: Entry) -> bool:
         """Return whether a parent commit has memories with the id of these two in both of their files."""
@@ -137,8 +158,7 @@ class Staged:
             paths
             <= {
                 entry.path
-                for path, data in self.texts(paths & parent.keys(), parent).items()
-                for entry in entries_in(data, path)
+                for entry in self.entries_in(self.texts(paths & parent.keys(), parent))
                 if entry.creates and entry.id == one.id
             }
             for parent in self.parents
@@ -331,10 +351,11 @@ def missing_files(layout: Layout) -> list[Problem]:
     except GitFailed:
         return []
     missing: Counter[str] = Counter()
+    is_there = cache(lambda area: os.path.isdir(layout.path(area)))
     for line in listed:
         path = line[2:].removeprefix(root)
         area = path.partition("/")[0]
-        if line[0] == NOT_CHECKED_OUT or not os.path.isdir(layout.path(area)):
+        if line[0] == NOT_CHECKED_OUT or not is_there(area):
             missing[area] += is_memory(path)
     return [
         error(
@@ -367,16 +388,3 @@ def _may_hold(data: bytes, path: str, words: Iterable[bytes]) -> bool:
 def is_memory(path: str) -> bool:
     """Tell whether a path below `.rawko` is a memory file."""
     return path.partition("/")[0] in AREAS and is_memory_name(path.rpartition("/")[2])
-
-
-def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
-    """Return memory id → its entries in some files."""
-    return by_memory(
-        entry for path, data in files.items() for entry in entries_in(data, path)
-    )
-
-
-@lru_cache(MAX_PARSED)
-def entries_in(data: bytes, path: str) -> tuple[Entry, ...]:
-    """Return the entries of a file."""
-    return read_data(data, path, advice=False).entries

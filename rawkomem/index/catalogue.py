@@ -99,7 +99,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "24"
+SCHEMA_VERSION = "26"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
@@ -108,7 +108,14 @@ UNREAD = "unread"
 MAX_NAME_CHARS = 4_096
 MIN_SUFFIX_CHARS = 4  # a shorter text matches the end of an id by chance
 
-CATALOGUE_SCHEMA = """
+ROW_LIST = "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until, vouched, waiting"
+# Each has an index with the few rows that match, which a query uses if it says the same words.
+CITES = "instr(doc, '\"cites\"')"
+DERIVES = "instr(doc, '\"derivedFrom\"')"
+APPLIES = "instr(doc, '\"applies')"
+IS_GLOB = "instr(packed, '\x1fglob\x1f')"  # see `pack_condition`
+
+CATALOGUE_SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER) WITHOUT ROWID;
 CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, digest TEXT, newer TEXT, doc TEXT,
@@ -123,9 +130,14 @@ CREATE INDEX memories_vouched ON memories (vouched) WHERE vouched = 0;
 CREATE INDEX memories_waiting ON memories (waiting) WHERE waiting > 0;
 CREATE INDEX memories_path ON memories (path, line);
 CREATE INDEX memories_title ON memories (status, title);
+CREATE INDEX memories_list ON memories (updated DESC, {ROW_LIST});
+CREATE INDEX memories_citing ON memories (id) WHERE {CITES};
+CREATE INDEX memories_deriving ON memories (id) WHERE {DERIVES};
+CREATE INDEX memories_applying ON memories (id) WHERE {APPLIES};
 CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT, size INTEGER);
 CREATE INDEX conditions_memory ON conditions (memory);
 CREATE INDEX conditions_size ON conditions (size, n) WHERE size > 0;
+CREATE INDEX conditions_globs ON conditions (memory) WHERE {IS_GLOB};
 CREATE TABLE triggers (condition INTEGER, key TEXT, start TEXT);
 CREATE INDEX triggers_start ON triggers (start, key, condition);
 CREATE INDEX triggers_condition ON triggers (condition);
@@ -164,9 +176,6 @@ class Row:
     valid_until: int = 0
     vouched: int = 1  # see Memory.vouched
     waiting: int = 0  # proposed changes that wait for a review
-
-
-ROW_LIST = "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until, vouched, waiting"
 
 
 class Catalogue:
@@ -305,17 +314,19 @@ class Catalogue:
         """Return every whole memory as JSON, ordered by id."""
         return self._texts("SELECT doc FROM memories ORDER BY id")
 
-    def citing(self) -> set[str]:
-        """Return the ids of the memories that may cite code."""
-        return {*self._texts("SELECT id FROM memories WHERE instr(doc, '\"cites\"')")}
+    def with_key(self, holds: str) -> set[str]:
+        """Return the ids of the memories that may cite code (`CITES`), or are made from others (`DERIVES`)."""
+        return {*self._texts(f"SELECT id FROM memories WHERE {holds}")}
 
-    def docs_applying(self, glob: str) -> list[str]:
-        """Return the active memories that may apply to acts: with a key for it, or a condition that holds `glob`."""
-        globs = "SELECT memory FROM conditions WHERE instr(packed, ?)"
+    def conditional(self) -> set[str]:
+        """Return the ids of the memories with a condition that can fire."""
+        return {*self._texts("SELECT DISTINCT memory FROM conditions")}
+
+    def docs_applying(self) -> list[str]:
+        """Return the active memories that may apply to acts: with a key for it, or a condition that is a glob."""
+        ids = f"SELECT id FROM memories WHERE {APPLIES} UNION SELECT memory FROM conditions WHERE {IS_GLOB}"
         return self._texts(
-            f"""SELECT doc FROM memories WHERE status = 'active'
-                AND (instr(doc, '"applies') OR id IN ({globs})) ORDER BY id""",
-            glob,
+            f"SELECT doc FROM memories WHERE id IN ({ids}) AND status = 'active' ORDER BY id"
         )
 
     def titled(self, title: str) -> list[str]:
@@ -771,11 +782,11 @@ def opposed(db: apsw.Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
     return list(db.execute(OPPOSED.format(marks(ids)), ids))
 
 
-def may_be_contradicted(db: apsw.Connection) -> set[str]:
-    """Return the ids of all memories with a sentence that a sentence of another memory may contradict."""
+def opposed_keys(db: apsw.Connection) -> Iterable[tuple[str, int, int]]:
+    """Return (memory, key, stance) of all sentences that a sentence of another memory may contradict."""
     keys = "SELECT key FROM statements GROUP BY key HAVING min(stance) < max(stance)"
-    sql = f"SELECT DISTINCT memory FROM statements WHERE key IN ({keys})"
-    return {id for (id,) in db.execute(sql)}
+    sql = f"SELECT memory, key, stance FROM statements WHERE key IN ({keys}) ORDER BY key, memory, stance"
+    return db.execute(sql)
 
 
 def memories_claiming(

@@ -66,13 +66,17 @@ def _fill(self: Any, *given: Any, **named: Any) -> None:
     cls = type(self)
     fields = self.__dict__
     names = cls.__fields__
-    fields.update(cls.__defaults__)
-    fields.update(zip(names, given, strict=False))
-    fields.update(named)
-    wrong = len(given) > len(names) or len(fields) != len(names)
-    wrong |= not named.keys().isdisjoint(names[: len(given)])
-    for name in cls.__required__[len(given) :]:
-        wrong |= fields[name] is MISSING
+    wrong = False
+    if named or len(given) != len(names):
+        fields.update(cls.__defaults__)
+        fields.update(zip(names, given, strict=False))
+        fields.update(named)
+        wrong = len(given) > len(names) or len(fields) != len(names)
+        wrong |= not named.keys().isdisjoint(names[: len(given)])
+        for name in cls.__required__[len(given) :]:
+            wrong |= fields[name] is MISSING
+    else:  # the rows of a database are many
+        fields.update(zip(names, given, strict=True))
     if wrong:
         values = f"{len(given)} values and {', '.join(named) or 'no names'}"
         raise TypeError(f"{cls.__name__}({', '.join(names)}) cannot take {values}")

@@ -25,10 +25,11 @@ from ..files.reading import read_data
 from ..files.replace import Replacing
 from ..git.runner import committed_files, tracked_files, untracked_files
 from ..index.catalogue import (
+    DERIVES,
     Believed,
-    may_be_contradicted,
     memories_claiming,
     memory_of,
+    opposed_keys,
     pending_conflicts,
 )
 from ..model.entries import Change, Draft, Entry, Memory, Plan
@@ -53,7 +54,12 @@ from ..state.changes import (
     replacement_chain,
 )
 from ..state.claims import Predicate, read_claim, read_registry, rivals_of
-from ..state.contradictions import Contradiction, contradictions
+from ..state.contradictions import (
+    Contradiction,
+    Pair,
+    contradictions,
+    opposed_pairs,
+)
 from ..state.fold import (
     ACTIVATE,
     REJECT,
@@ -150,7 +156,8 @@ class Beliefs(Wing):
     def weakened(self) -> Sequence[tuple[Memory, tuple[Weak, ...]]]:
         """Return the memories in use that have weak sources, with these sources."""
         weak_sources = self.all().weak_sources
-        pairs = [(one, weak_sources(one)) for one in self._core.inside(None)]
+        deriving = self._core.read(lambda: self._core.inside_with(DERIVES))
+        pairs = [(one, weak_sources(one)) for one in deriving]
         return [(memory, weak) for memory, weak in pairs if weak]
 
     def origin(self, entry: Entry) -> str:
@@ -420,17 +427,19 @@ class Beliefs(Wing):
         """Return pairs of memories in use whose sentences contradict each other."""
         only = Filter(statuses=(ACTIVE,), current=True)
 
-        def compared() -> list[str]:
-            """Return the memories to compare: reading the sentences of all takes seconds if there are many."""
+        def compared() -> tuple[list[Pair], list[str]]:
+            """Return the pairs to compare, and their memories: reading the sentences of all takes long if there are many."""
             catalogue = self._core.catalogue
-            ids = may_be_contradicted(catalogue.db)
-            rows = self._core.view(only).rows()
-            return [catalogue.doc(row.id) for row in rows if row.id in ids]
+            in_use = {row.id for row in self._core.view(only).rows()}
+            keys = opposed_keys(catalogue.db)
+            pairs = sorted(opposed_pairs(key for key in keys if key[0] in in_use))
+            ids = sorted({id for pair in pairs for id in pair})
+            return pairs, [catalogue.doc(id) for id in ids]
 
-        docs = self._core.read(compared)
-        state = hash(tuple(docs))
+        pairs, docs = self._core.read(compared)
+        state = hash((*pairs, *docs))
         if state != self._compared[0]:
-            self._compared = (state, contradictions(map(memory_of, docs)))
+            self._compared = (state, contradictions(map(memory_of, docs), pairs))
         return self._compared[1]
 
     def _contradicted(self, memory: Memory) -> list[Memory]:

@@ -15,6 +15,7 @@ from ..files.append import (
     with_gitkeep,
     with_new_id,
 )
+from ..files.check import by_memory
 from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import purged_ids
@@ -32,7 +33,7 @@ from ..git.commit_checks import (
 )
 from ..git.runner import committed_files, committing_people
 from ..git.settled import settled_settings
-from ..git.staged import Staged, entries_by_memory, is_memory
+from ..git.staged import Staged, is_memory
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.filters import without_records
@@ -189,8 +190,9 @@ class Edits(Wing):
             for path, data in committed.items()
         }
         wanted = staged.texts(filter(is_memory, staged.now))
-        before = entries_by_memory({**wanted, **files})
-        plan = plan_amendments(edits, before, entries_by_memory(wanted), by)
+        before = by_memory(staged.entries_in({**wanted, **files}))
+        after = by_memory(staged.entries_in(wanted))
+        plan = plan_amendments(edits, before, after, by)
         # also where git's index lost the file, changes of committed files get their own
         entries = [
             replace(one, path=change_path(one)) if one.path in committed else one
@@ -299,12 +301,18 @@ class Edits(Wing):
             else ()
         )
         proposals: dict[frozenset[str], StagedProposal] = {}
+        known = self._core.known(
+            item.row.id for answer in answers for item in answer.found
+        )
         for memory, answer in zip(memories, answers, strict=True):
-            ids = [item.row.id for item in answer.found if item.row.id != memory.id]
             others = [
-                one for one in self._repo.get_many(ids) if brought.holds(one.path)
+                known[item.row.id] for item in answer.found if item.row.id in known
             ]
-            around = [brought.memories.get(other.id, other) for other in others]
+            around = [
+                brought.memories.get(other.id, other)
+                for other in others
+                if other.id != memory.id and brought.holds(other.path)
+            ]
             for one in (*_near(memory, around), *_opposed(memory, around)):
                 proposals.setdefault(frozenset((one.memory.id, one.other.id)), one)
         return list(proposals.values())

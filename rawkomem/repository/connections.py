@@ -10,6 +10,7 @@ from ..files.append import Written
 from ..format.body import read_citation
 from ..git import citations
 from ..git.citations import Cited
+from ..index.catalogue import CITES
 from ..index.summaries import load_graph, named_entities
 from ..model.entries import Entry, Memory
 from ..model.errors import BadInput, NotFound, Refused
@@ -247,10 +248,6 @@ class Citations(Wing):
         """Return every memory in use that cites code, and for each place whether it changed."""
         core = self._core
         cited = self._core.citing()
-
-        def citing() -> list[Memory]:
-            ids = core.catalogue.citing()
-            return core.whole(row.id for row in core.view(None).rows() if row.id in ids)
-
-        pairs = [(memory, cited(memory)) for memory in core.read(citing)]
+        citing = core.read(lambda: core.inside_with(CITES))
+        pairs = [(memory, cited(memory)) for memory in citing]
         return [(memory, places) for memory, places in pairs if places]

@@ -385,6 +385,12 @@ class Core:
         """Return the whole memories that pass a filter, last changed first."""
         return self.read(lambda: self.whole(row.id for row in self.view(only).rows()))
 
+    def inside_with(self, holds: str) -> list[Memory]:
+        """Return the memories in use that may cite code (`CITES`), or are made from others. Call it only inside `read`."""
+        ids = self.catalogue.with_key(holds)
+        rows = self.view(None).rows() if ids else ()
+        return self.whole(row.id for row in rows if row.id in ids)
+
     def whole(self, ids: Iterable[str]) -> list[Memory]:
         """Return the memories with these ids, which must exist. Call it only inside `read`."""
         return [memory_of(self.catalogue.doc(id)) for id in ids]

@@ -36,6 +36,7 @@ NUMBER = re.compile(r"[$€£v]?(\d[\d,_]*(?:\.\d+)?)([^\W\d_]*|%)")
 DECIMAL = re.compile(r"\d+(?:\.\d+)?")
 
 Value = tuple[str, str]  # number, key of UNITS or empty
+Pair = tuple[str, str]  # ids of two memories
 
 
 @record
@@ -332,19 +333,30 @@ class Contradiction:
     said: Disagreement  # `one` is the newer memory's sentence
 
 
-def contradictions(memories: Iterable[Memory]) -> list[Contradiction]:
-    """Return the contradictions between memories, sorted by the id of the newer memory."""
+def contradictions(
+    memories: Iterable[Memory], pairs: Iterable[Pair] | None = None
+) -> list[Contradiction]:
+    """Return the contradictions between memories, sorted by the id of the newer memory.
+
+    `pairs` are the results of `opposed_pairs` for these memories, if they are known.
+    """
     by_id = {memory.id: memory for memory in memories if has_comparable_prose(memory)}
     prose = {id: prose_of(memory) for id, memory in by_id.items()}
-    pairs = []
-    for pair in _candidate_pairs(prose.values()):
+    if pairs is None:
+        pairs = opposed_pairs(
+            (one.id, *key)
+            for one in prose.values()
+            for key in sorted(statement_keys(one))
+        )
+    found = []
+    for pair in pairs:
         newer, older = sorted(
             (by_id[id] for id in pair), key=lambda memory: (-memory.worded, memory.id)
         )
         difference = disagreement(prose[newer.id], prose[older.id])
         if difference:
-            pairs.append(Contradiction(newer, older, difference))
-    return sorted(pairs, key=lambda one: (one.newer.id, one.older.id))
+            found.append(Contradiction(newer, older, difference))
+    return sorted(found, key=lambda one: (one.newer.id, one.older.id))
 
 
 def has_comparable_prose(memory: Memory) -> bool:
@@ -356,13 +368,12 @@ def has_comparable_prose(memory: Memory) -> bool:
     )
 
 
-def _candidate_pairs(said: Iterable[Prose]) -> set[tuple[str, str]]:
-    """Return pairs of memories that may contradict each other."""
+def opposed_pairs(keys: Iterable[tuple[str, int, int]]) -> set[Pair]:
+    """Return pairs of memories that may contradict each other, from (memory, key, stance) of their sentences."""
     groups: dict[int, list[tuple[str, int]]] = {}
-    for one in said:
-        for key, stance in statement_keys(one):
-            groups.setdefault(key, []).append((one.id, stance))
-    pairs: set[tuple[str, str]] = set()
+    for id, key, stance in keys:
+        groups.setdefault(key, []).append((id, stance))
+    pairs: set[Pair] = set()
     for group in groups.values():
         if len(pairs) < MAX_PAIRS:
             compared = combinations(sorted(group)[:MAX_GROUP], 2)

@@ -5,6 +5,8 @@ validity, and its trust from origin, votes and age, limited by the memories that
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..model.entries import Entry, Memory, Value
 from ..model.filters import Facets
 from ..model.values import (
@@ -162,9 +164,11 @@ AGENTS = (
     "*+copilot@users.noreply.github.com",
     "*(aider)*",
 )
+MAX_AUTHORS = 10_000  # whose state is kept: few people commit most memories
 
 
-def author_state(author: str, agents: Sequence[str] = AGENTS) -> str:
+@lru_cache(MAX_AUTHORS)
+def author_state(author: str, agents: tuple[str, ...] = AGENTS) -> str:
     """Return PERSON, AGENT, UNCOMMITTED or UNKNOWN for an author.
 
     An author is `Name <e-mail>`; if the committer is another one, a tab and the committer follow.

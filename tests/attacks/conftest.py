@@ -38,6 +38,8 @@ def pytest_terminal_summary(terminalreporter, config):
             if (name := re.search(r"attacks/test_(\w+)\.py", report.nodeid)) and report.when != "teardown":
                 tries[name[1]] += 1
                 successes[name[1]] += outcome != "passed"
+    if not tries:
+        return
     rows = [f"| {name.replace('_', ' ')} | {count:,} | {successes[name]:,} |" for name, count in sorted(tries.items())]
     rows.append(f"| all | {tries.total():,} | {successes.total():,} |")
     table = HEAD + "\n".join(rows) + "\n"

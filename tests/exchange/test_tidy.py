@@ -75,6 +75,25 @@ def test_a_rule_names_its_commands_and_file_types_as_conditions(repository, proj
     assert conditions == ("When running make suite", "*.pb.go")
 
 
+@pytest.mark.parametrize(
+    ("rule", "conditions"),
+    [
+        (
+            "If you change Rust crates (`a.toml`, `b.lock`), run `make lock`.",
+            ("If you change Rust crates (a.toml, b.lock)",),
+        ),
+        ("**When adding a parser module**, run `make lock`.", ("When adding a parser module",)),
+        ("If possible, run `make lock`.", ("When running make lock",)),
+        ("Run `make lock`, when you changed Rust crates.", ("When running make lock",)),
+        ("If you change Rust crates, ask. We ship late. Run `make lock`. Wait.", ("When running make lock",)),
+    ],
+)
+def test_a_short_rule_that_opens_with_its_condition_keeps_it(repository, project, rule, conditions):
+    assert [*added(repository, *put(project, {"CLAUDE.md": f"# Guide\n\n## Usage\n\n{rule}\n"})).values()] == [
+        conditions
+    ]
+
+
 def test_other_words_of_a_text_are_no_condition(repository, project):
     commands = "".join(f"- Run `make {name}` for the {name}.\n" for name in ("docs", "wheels", "images"))
     page = f"# Guide\n\n## Usage\n\nPictures have a border; `Frame` draws them with Skia.\n\n## Commands\n\n{commands}"

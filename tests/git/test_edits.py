@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.files.append import is_change_file
+from rawkomem.files.check import by_memory
 from rawkomem.files.kept_texts import keep_edited
 from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import join_entry
 from rawkomem.format.frontmatter import emit_entry
 from rawkomem.git.commit_checks import Edit, plan_amendments, restored_file
-from rawkomem.git.staged import entries_by_memory
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import Refused
 from rawkomem.model.values import DAY, replace
@@ -167,7 +167,7 @@ def test_amendments_say_what_the_edited_file_says(removed, changes, added):
     edits = [Edit(entry, new.get(id)) for id, entry in old.items() if id not in new or new[id].digest != entry.digest]
     back = restored_file(PATH, committed, staged)
     assert back.startswith(committed) and keyed(back).keys() == {*old, *new}
-    before, wanted = entries_by_memory({PATH: back}), entries_by_memory({PATH: staged})
+    before, wanted = (by_memory(read_data(data, PATH).entries) for data in (back, staged))
     plan = plan_amendments(edits, before, wanted, "ada")
     now = fold([*before["mem_1_a"], *plan.entries])
     assert [one for one in differences(fold(wanted["mem_1_a"]), now) if one[0] != "reason"] == []

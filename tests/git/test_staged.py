@@ -5,9 +5,10 @@ import random
 import shutil
 
 import pytest
+from rawkomem.files import reading
 from rawkomem.files.layout import Layout
 from rawkomem.files.reading import read_data
-from rawkomem.git.commit_checks import CheckedCommit, check_commit
+from rawkomem.git.commit_checks import AddedMemories, CheckedCommit, check_commit, duplicate_problems
 from rawkomem.git.staged import PLAIN_WORD, Staged, _may_hold
 from rawkomem.state.claims import read_registry
 
@@ -47,6 +48,23 @@ def test_nothing_staged_and_good_appends_pass(started, memories, git):
     (memories / "new.md").write_text(claim("mem_2_a", "80"))
     git("add", "-A")
     assert found(started) == {}
+
+
+def test_all_checks_together_parse_each_version_of_a_file_once(started, memories, git, monkeypatch):
+    for number in range(60):
+        (memories / f"new-{number}.md").write_text(claim(f"mem_9_{number}", f"{number}", "citations: [code.py:1]\n"))
+    (memories / "deploy.md").write_text(GOOD.replace("main", "a branch"))
+    git("add", "-A")
+    parsed = []
+    read_entries = reading.read_entries
+    monkeypatch.setattr(reading, "read_entries", lambda text, *more: parsed.append(text) or read_entries(text, *more))
+    layout = Layout(str(started / ".rawko"))
+    staged = Staged(layout)
+    brought = AddedMemories(staged)
+    problems = check_commit(CheckedCommit(layout, staged, read_registry({})), ())
+    assert len(brought.memories) == 61 and duplicate_problems(brought) == []
+    assert [name for name, told in problems.items() if told] == ["history", "contradictions"]
+    assert len(parsed) == len({*parsed}) == 62, "60 new files, and a changed one before and after"
 
 
 def test_the_staged_blob_counts_not_the_work_tree(started, memories, git):

@@ -27,7 +27,7 @@ from ...text.acts import GUARD_KEY, applies_of
 from ...text.clean import one_line
 from ...text.entities import resolve_entity
 from .answers import Fields
-from .declarations import answer, verb
+from .declarations import answer, shortened, verb
 from .opening import effect_line
 from .options import ALL, AS_OF, BY, FILTERS
 from .terminal import day, note, paint, say, tell_nothing, wide
@@ -148,15 +148,21 @@ def list_command(
     """
     layers = layered.layers.named(layer) if layer else layered.layers.all[:1]
     only = filter_of(**given)
-    rows = []
-    for one in layers:
-        used = one.repository.lifecycle.accesses()
-        rows += [
-            {"row": row, "layer": one.name, "access": used.get(row.id, Access())}
-            for row in one.repository.list(only)
-        ]
+    rows = [(one, row) for one in layers for row in one.repository.list(only)]
+    used = {one.name: one.repository.lifecycle.accesses() for one in layers}
     is_page = limit is None and not as_json and sys.stdout.isatty()
-    answer(rows[:PAGE_ROWS] if is_page else rows)
+    answer(
+        [
+            {
+                "row": row,
+                "layer": one.name,
+                "access": used[one.name].get(row.id, Access()),
+            }
+            for one, row in (
+                rows[:PAGE_ROWS] if is_page else shortened(rows, limit or 0)
+            )
+        ]
+    )
     if is_page and len(rows) > PAGE_ROWS:  # below the list, also in a pager
         say(paint(f"{len(rows) - PAGE_ROWS:,} more: -n 0 shows all", "dim"))
     if not rows:

@@ -6,12 +6,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from ...files.records import records_path
 from ...git.citations import GONE, STALE
-from ...index.catalogue import Row
+from ...index.catalogue import Row, memory_of
 from ...index.stores.database import in_memory
 from ...learn.drafts import exchange_of_draft
 from ...model.entries import Draft, Memory, Task
@@ -178,39 +178,45 @@ def _stamp(file: str) -> tuple[int, ...]:
 
 def overview_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return counts, and the values of the filters and forms."""
-    memories = [
-        memory for memory in _all_memories(repository) if memory.status != HIDDEN_STATUS
-    ]
-    listed = {row.id for row in repository.list()}
-    in_use = [memory for memory in memories if memory.id in listed]
-    tags = Counter(
-        tag
-        for memory in memories
-        for tag in {one_line(tag.lower(), 40) for tag in memory.tags}
-    )
+    rows = repository.list(Filter(statuses=SHOWN_STATUSES))
+    in_use = repository.list()
+    listed = {row.id for row in in_use}
+    types, tags = repository.core.read(lambda: _types_and_tags(repository))
     return {
         "project": one_line(os.path.basename(repository.layout.project), 60),
         "memories": len(in_use),  # the number that the list shows without a filter
         "others": _counted(
             (
-                INCLUDE_EXPIRED if memory.status in READABLE else memory.status
-                for memory in memories
-                if memory.id not in listed
+                INCLUDE_EXPIRED if row.status in READABLE else row.status
+                for row in rows
+                if row.id not in listed
             ),
             STATUSES,
         ),
-        "kinds": _counted((memory.kind for memory in in_use), CREATES),
+        "kinds": _counted((row.kind for row in in_use), CREATES),
         "filters": {
-            "kind": [*_counted((memory.kind for memory in memories), CREATES)],
-            "type": [*_counted(filter(None, map(type_of, memories)))],
+            "kind": [*_counted((row.kind for row in rows), CREATES)],
+            "type": [*_counted(types)],
             "importance": [*IMPORTANCE[1:]],
-            "status": [*_counted((memory.status for memory in memories), STATUSES)],
+            "status": [*_counted((row.status for row in rows), STATUSES)],
             "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
         },
         "waiting": len(repository.waiting()),
         "writes_as": repository.core.via,
         "forms": {"kind": KINDS, "importance": [*IMPORTANCE], "link": [*LINK_TYPES]},
     }
+
+
+def _types_and_tags(repository: Repository) -> tuple[set[str], Counter[str]]:
+    """Return the types of all memories, and how many have each tag; holds one memory at a time."""
+    types: set[str] = set()
+    tags: Counter[str] = Counter()
+    for doc in repository.core.catalogue.docs():
+        memory = memory_of(doc)
+        if memory.status != HIDDEN_STATUS:
+            types.add(type_of(memory))
+            tags.update({one_line(tag.lower(), 40) for tag in memory.tags})
+    return types - {""}, tags
 
 
 def memories_view(repository: Repository, query: Query, render: Render) -> Facts:
@@ -511,7 +517,9 @@ def _all_memories(repository: Repository) -> list[Memory]:
 
 def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
     """Return counts by name: first the names of a vocabulary in its order, then all others sorted."""
-    counts = Counter(one_line(name, 40) for name in names)
+    counts: Counter[str] = Counter()
+    for name, number in Counter(names).items():
+        counts[one_line(name, 40)] += number
     ordered = dict.fromkeys((*order, *sorted(counts)))
     return {name: counts[name] for name in ordered if name in counts}
 
@@ -582,47 +590,50 @@ def _flat(
 MAX_FINDINGS = 100  # of one check; the page loads the next ones after decisions
 MIN_UNUSED_DAYS = 14  # a younger memory may not have had a chance to be used
 
-# a memory, the finding in words, and more facts for the page
-Finding = tuple[Memory, str, dict[str, Any]]
+# id of a memory, the finding in words, and a function that returns more facts for the page
+Finding = tuple[str, str, Callable[[], Facts]]
 
 
 def health_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return the findings of each check and their number."""
-    memories = [*repository.get_many([row.id for row in repository.list()])]
+    rows = repository.list()
     checks: dict[str, Iterable[Finding]] = {
         "stale": _find_stale(repository),
         "contradicted": _find_contradicted(repository),
         "weak": (
-            (memory, f"sources that no longer hold: {len(sources)}", {})
+            (memory.id, f"sources that no longer hold: {len(sources)}", dict)
             for memory, sources in repository.beliefs.weakened()
         ),
-        "unconditional": (
-            (memory, "has no condition", {})
-            for memory in memories
-            if memory.kind in NEED_WHEN and not memory.when
-        ),
-        "unused": _find_unused(repository, memories),
-        "unverified": _find_unverified(repository, memories),
+        "unconditional": _find_unconditional(repository, rows),
+        "unused": _find_unused(repository, rows),
+        "unverified": _find_unverified(repository, rows),
     }
     lists = []
     for name, findings in checks.items():
         items = list(findings)
+        shown = items[:MAX_FINDINGS]
+        memories = repository.core.known(id for id, *_ in shown)
         lists.append(
             {
                 "name": name,
                 "total": len(items),
                 "items": [
-                    {**MEMORY.json(memory), "found": one_line(text, 300), **more}
-                    for memory, text, more in items[:MAX_FINDINGS]
+                    {
+                        **MEMORY.json(memories[id]),
+                        "found": one_line(text, 300),
+                        **facts(),
+                    }
+                    for id, text, facts in shown
+                    if id in memories
                 ],
             }
         )
-    return {"memories": len(memories), "checks": lists}
+    return {"memories": len(rows), "checks": lists}
 
 
 def stale_places(repository: Repository) -> tuple[tuple[str, str], ...]:
     """Return the memories that cite code which changed or is gone, and these places: code changes without the index."""
-    return tuple((memory.id, text) for memory, text, _ in _find_stale(repository))
+    return tuple((id, text) for id, text, _ in _find_stale(repository))
 
 
 def _find_stale(repository: Repository) -> Iterable[Finding]:
@@ -634,7 +645,7 @@ def _find_stale(repository: Repository) -> Iterable[Finding]:
                 f"{item.citation.place} is {item.state}" for item in changed
             )
             is_stale = any(item.state == STALE for item in changed)
-            yield memory, text, {"can_confirm": is_stale}
+            yield memory.id, text, partial(dict, can_confirm=is_stale)
 
 
 def _find_contradicted(repository: Repository) -> Iterable[Finding]:
@@ -642,29 +653,43 @@ def _find_contradicted(repository: Repository) -> Iterable[Finding]:
     for item in repository.waiting([CONFLICT]):
         if item.memory and item.other:
             text = f"contradicts “{one_line(item.other.title)}”"
-            parts = compare(*_opposed(item)).parts
-            yield item.memory, text, {"parts": parts, "key": key_of(item)}
+            yield item.memory.id, text, partial(_contradiction_facts, item)
 
 
-def _find_unused(
-    repository: Repository, memories: Iterable[Memory]
+def _contradiction_facts(item: Waiting) -> Facts:
+    return {"parts": compare(*_opposed(item)).parts, "key": key_of(item)}
+
+
+def _find_unconditional(
+    repository: Repository, rows: Iterable[Row]
 ) -> Iterable[Finding]:
+    """Yield memories of kinds that need a condition and have none."""
+    core = repository.core
+    conditional = core.read(core.catalogue.conditional)
+    ids = [
+        row.id for row in rows if row.kind in NEED_WHEN and row.id not in conditional
+    ]
+    for id, memory in core.known(ids).items():
+        if not memory.when:
+            yield id, "has no condition", dict
+
+
+def _find_unused(repository: Repository, rows: Iterable[Row]) -> Iterable[Finding]:
     """Yield memories that were never injected into a prompt on this machine, the oldest first."""
     used = repository.lifecycle.accesses()
     at = now()
-    for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
-        days = (at - memory.created) // DAY
-        is_old = bool(memory.created) and days >= MIN_UNUSED_DAYS
-        if is_old and memory.kind not in (*GROUPS, *RECORDED) and memory.id not in used:
-            yield memory, f"not injected on this machine in {days} days", {}
+    for row in sorted(rows, key=lambda row: (row.created, row.id)):
+        days = (at - row.created) // DAY
+        is_old = bool(row.created) and days >= MIN_UNUSED_DAYS
+        if is_old and row.kind not in (*GROUPS, *RECORDED) and row.id not in used:
+            yield row.id, f"not injected on this machine in {days} days", dict
 
 
-def _find_unverified(
-    repository: Repository, memories: Sequence[Memory]
-) -> Iterable[Finding]:
+def _find_unverified(repository: Repository, rows: Iterable[Row]) -> Iterable[Finding]:
     """Yield memories that no person vouches for."""
-    unverified = repository.beliefs.all().unverified(memories)
-    for memory in memories:
-        if memory.id in unverified:
-            why = one_line(unverified[memory.id].why, 200)
-            yield memory, why, {"can_vouch": not memory.vouched}
+    believed = repository.beliefs.all()
+    ids = [row.id for row in rows if not (believed.counts and row.vouched)]
+    memories = repository.core.known(ids)
+    for id, standing in believed.unverified(memories.values()).items():
+        can_vouch = not memories[id].vouched
+        yield id, one_line(standing.why, 200), partial(dict, can_vouch=can_vouch)
