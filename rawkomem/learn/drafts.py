@@ -223,9 +223,6 @@ MIN_CLEAR_WEIGHT = 1.0
 # at most, of a draft without such a cue or with a doubt, and of all but a rule or a clear decision in the first words
 # of a session: they describe a task
 MAX_WEAK_SCORE = 0.6
-# for each other sentence of the statement that contains cues
-FURTHER_SCORE = 0.2
-MAX_FURTHER = 2
 ANSWERS = "answers the agent's question"
 # each time that a person says the same
 AGAIN = "said again"
@@ -590,7 +587,6 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     """Return the score, the kind and the reasons for some sentences of a person in an exchange."""
     key = key_sentence(told)
     hits = cues.cues_in(key)
-    others = [one for one in told if one != key]
     parts = [(cue.name, cue.weight) for cue in hits]
     kinds = _kinds(key)
     kind = (
@@ -606,11 +602,8 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     if kind and exchange.before and answer_to_agent(exchange.said) == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
         kind = CORRECTION
-    further = sum(_strength(one) > 0 for one in others)
-    if any(_has_cue(one, cues.WISH) for one in others):
+    if any(_has_cue(one, cues.WISH) for one in told if one != key):
         parts.append(("asks for something", WISH_SCORE))
-    elif kind and further:
-        parts.append(("says more", FURTHER_SCORE * min(further, MAX_FURTHER)))
     if not kind and cues.PROPOSES.search(exchange.agreed):
         is_clear = bool(cues.SETTLES.search(exchange.agreed))
         parts = [("agrees with the agent", AGREED_SCORE)]
