@@ -380,7 +380,7 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         agreed = "" if number else exchange.agreed
         said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
-        if not (last or exchange.before) and not _orders(found.kind, part):
+        if not (last or exchange.before) and found.kind != RULE:
             found = replace(found, score=min(found.score, MAX_WEAK_SCORE))
         if found.kind == AGREED:
             text = f"{agreed}\n\n“{said}”" if _says_more(said) else agreed
@@ -392,12 +392,6 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
             is_sure = found.score >= MIN_ASKED_SCORE
             text = _resolved(_concise(part, is_sure), exchange.before, last)
         yield replace(found, text=text)
-
-
-def _orders(kind: str, told: Sequence[str]) -> bool:
-    """Tell whether some sentences state a rule, or a decision in clear words."""
-    decided = _kinds(key_sentence(told)).get(DECISION, 0.0)
-    return kind == RULE or (kind == DECISION and decided >= MIN_PART_SCORE)
 
 
 def _answered(found: Statement, question: str, answer: str) -> Statement:
