@@ -177,6 +177,8 @@ CONTINUES = caseless(r"(?:that|this|it|so|these|those|they|otherwise)\b")
 GIVES_REASON = caseless(
     r"\W*(?:because|since|otherwise|(?:that|this|it)(?:'s| is) (?:not|only|just)\b|(?:that|this|it) (?:isn|doesn)'?t\b)"
 )
+# A rule that forbids something: the sentence after it says what to do instead.
+NEGATES = caseless(r"\b(?:never|do(?:n'?t| not)|avoid|stop|no|not)\b")
 REASONED = caseless(
     r"\b(?:because|since|so that|in case|otherwise|rather than|it'?s not|isn'?t|doesn'?t (?:matter|need))\b"
 )

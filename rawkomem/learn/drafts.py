@@ -499,11 +499,14 @@ def _concise(told: Sequence[str], is_sure: bool) -> str:
     stating = [one for one in told if one == key or _strength(one) >= MIN_MORE_SCORE]
     notes = _only_notes(key)
     first = told.index(stating[0]) if is_sure and not notes else 0
+    instead = told[told.index(key) + 1 :][:1] if cues.NEGATES.search(key) else ()
     wanted = [
         one
         for one in told[first:]
         if one == key
-        or (_is_statement(one) and (notes or not _has_cue(one, cues.TASK, cues.REPORT)))
+        or (notes and _is_statement(one))
+        or not _has_cue(one, cues.QUESTION, cues.REPORT, cues.TASK)
+        or (one in instead and not _has_cue(one, cues.QUESTION, cues.REPORT))
     ]
     if not notes and sum(len(one.split()) for one in wanted) > MAX_TEXT_WORDS:
         wanted = stating

@@ -700,6 +700,8 @@ def test_a_text_starts_with_what_is_stated_and_leaves_tasks_out():
     said = "works way better. i looked at it twice. always show prices with tax. check the other page."
     (draft,) = answer(said, "The page is done.")
     assert draft.text == "Always show prices with tax." and draft.said == said
+    (draft,) = answer("never run bare pytest here. Run the tests with make suite.", "Ran pytest.")
+    assert draft.text == "Never run bare pytest here. Run the tests with make suite.", "what to do instead stays"
     (draft,) = answer("npm is never used here, always use pnpm", "Ran npm install.")
     assert draft.text.startswith("npm is"), "the name of a command keeps its letters"
 
