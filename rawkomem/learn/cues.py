@@ -18,6 +18,9 @@ from ..text.language import language, word_set
 QUESTION = "question"
 DOUBT = "doubt"
 NOTE = "note"
+WISH = "wish"
+TASK = "task"
+REPORT = "report"
 MAX_READ_SENTENCES = (
     10_000  # whose cues are remembered: hooks read a session again and again
 )
@@ -152,12 +155,16 @@ ASSENT = caseless(  # words of an answer that name no action of their own
 # An agent's statement that becomes a draft if the person agrees to it.
 PROPOSES = caseless(
     r"\b(?:recommend\w*|propos\w*|suggest\w*|option|approach|should|instead|rather|because|always|never|only|so that"
-    r"|fix"
-    r"|cause|window|default|prefer\w*|convention|alongside|would)\b"
+    r"|fix|cause|default|prefer\w*|convention|would)\b"
+)
+# Of these, a statement that says in clear words what to do.
+SETTLES = caseless(
+    r"\b(?:we|the [\w-]+) should(?:n't| not)?\b|\brecommend(?:ed|ation)\b|\bi(?:'d| would)? (?:recommend|propose|suggest)\b(?! \w+ing\b)"
+    r"|\bfix (?:is|should|would)\b|\b(?:instead of|rather than)\b"
 )
 OFFERS = caseless(
     r"\b(?:want me to|shall (?:i|we)|should i|would you like|do you want|let me|say the word"
-    r"|if you'?d (?:like|rather)|does that (?:sound|work)|ready to|i can|i'?ll|i will|i'?m going to|happy to)\b"
+    r"|if you(?:.?d (?:like|rather)| want)|please specify|does that (?:sound|work)|ready to|i can|i'?ll|i will|i'?m going to|happy to)\b"
 )
 OFFER_WORDS = word_set("want would like know say word ready")
 # An offer to act on the statement before it: "Shall I do that?". "… for this task" names something else.
@@ -166,6 +173,15 @@ REFERS = caseless(
     r"|\bthat (?:sound|work|way|shape)|#\d"
 )
 CONTINUES = caseless(r"(?:that|this|it|so|these|those|they|otherwise)\b")
+# A sentence that gives the reason for the one before it.
+GIVES_REASON = caseless(
+    r"\W*(?:because|since|otherwise|(?:that|this|it)(?:'s| is) (?:not|only|just)\b|(?:that|this|it) (?:isn|doesn)'?t\b)"
+)
+# A rule that forbids something: the sentence after it says what to do instead.
+NEGATES = caseless(r"\b(?:never|do(?:n'?t| not)|avoid|stop|no|not)\b")
+REASONED = caseless(
+    r"\b(?:because|since|so that|in case|otherwise|rather than|it'?s not|isn'?t|doesn'?t (?:matter|need))\b"
+)
 EXPLAINS = caseless(
     r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
     r"|turns? out"

@@ -213,15 +213,16 @@ MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS = "asks to remember it"
 REQUEST_SCORE = 9.0
+WISH_SCORE = (
+    -0.6
+)  # of a statement beside a request for something: it is mostly about that
+REASON_SCORE = 0.6  # of a hint with a reason
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
 # of one cue that a draft needs: several hints ("it should be blue", "you need to") say together no more than one
 MIN_CLEAR_WEIGHT = 1.0
 # at most, of a draft without such a cue or with a doubt, and of all but a rule or a clear decision in the first words
 # of a session: they describe a task
 MAX_WEAK_SCORE = 0.6
-# for each other sentence of the statement that contains cues
-FURTHER_SCORE = 0.2
-MAX_FURTHER = 2
 ANSWERS = "answers the agent's question"
 # each time that a person says the same
 AGAIN = "said again"
@@ -379,7 +380,7 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         agreed = "" if number else exchange.agreed
         said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
-        if not (last or exchange.before) and not _orders(found.kind, part):
+        if not (last or exchange.before) and found.kind != RULE:
             found = replace(found, score=min(found.score, MAX_WEAK_SCORE))
         if found.kind == AGREED:
             text = f"{agreed}\n\n“{said}”" if _says_more(said) else agreed
@@ -388,14 +389,9 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
             yield _answered(found, question, said)
             continue
         else:
-            text = _resolved(_concise(part), exchange.before, last)
+            is_sure = found.score >= MIN_ASKED_SCORE
+            text = _resolved(_concise(part, is_sure), exchange.before, last)
         yield replace(found, text=text)
-
-
-def _orders(kind: str, told: Sequence[str]) -> bool:
-    """Tell whether some sentences state a rule, or a decision in clear words."""
-    decided = _kinds(key_sentence(told)).get(DECISION, 0.0)
-    return kind == RULE or (kind == DECISION and decided >= MIN_PART_SCORE)
 
 
 def _answered(found: Statement, question: str, answer: str) -> Statement:
@@ -494,15 +490,36 @@ def _only_notes(sentence: str) -> bool:
     return few and _has_cue(sentence, cues.NOTE)
 
 
-def _concise(told: Sequence[str]) -> str:
-    """Return a person's words without questions; of many words, only the sentences that matter."""
+def _concise(told: Sequence[str], is_sure: bool) -> str:
+    """Return what a person states, without tasks, questions and reports; of many words, only the sentences with cues.
+
+    If `is_sure` is set, the text starts with the first sentence with cues.
+    """
     key = key_sentence(told)
-    notes = _has_cue(key, cues.NOTE)
-    for is_wanted in (_is_statement, _kinds):
-        wanted = [one for one in told if one == key or is_wanted(one)]
-        if notes or sum(len(one.split()) for one in wanted) <= MAX_TEXT_WORDS:
-            break
-    return _joined([*map(cues.without_politeness, wanted)])
+    stating = [one for one in told if one == key or _strength(one) >= MIN_MORE_SCORE]
+    notes = _only_notes(key)
+    first = told.index(stating[0]) if is_sure and not notes else 0
+    instead = told[told.index(key) + 1 :][:1] if cues.NEGATES.search(key) else ()
+    wanted = [
+        one
+        for one in told[first:]
+        if one == key
+        or (notes and _is_statement(one))
+        or not _has_cue(one, cues.QUESTION, cues.REPORT, cues.TASK)
+        or (one in instead and not _has_cue(one, cues.QUESTION, cues.REPORT))
+    ]
+    if not notes and sum(len(one.split()) for one in wanted) > MAX_TEXT_WORDS:
+        wanted = stating
+    return _joined([*map(_as_sentence, wanted)])
+
+
+def _as_sentence(words: str) -> str:
+    """Return the words of a sentence without lead-ins, and with a capital letter in front of a plain word."""
+    plain = cues.without_politeness(words)
+    first = plain.partition(" ")[0]
+    is_word = re.fullmatch(r"[^\W\d_]+(?:['’]\w+)?[,;:.!]?", first) and first.islower()
+    is_name = cues.STARTS_PROGRAM.match(first)
+    return plain[:1].upper() + plain[1:] if is_word and not is_name else plain
 
 
 def _joined(told: Sequence[str]) -> str:
@@ -565,29 +582,42 @@ def key_sentence(told: Sequence[str]) -> str:
 
 def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     """Return the score, the kind and the reasons for some sentences of a person in an exchange."""
-    hits = cues.cues_in(key_sentence(told))
+    key = key_sentence(told)
+    hits = cues.cues_in(key)
     parts = [(cue.name, cue.weight) for cue in hits]
-    kinds = _kinds(key_sentence(told))
+    kinds = _kinds(key)
     kind = (
         CORRECTION
         if CORRECTION in kinds
         else max(kinds, key=kinds.__getitem__, default="")
     )
+    is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits)
+    asks = _has_cue(key, cues.WISH, cues.REPORT)
+    if kind == DECISION and not is_clear and not asks and _has_reason(told):
+        parts.append(("gives a reason", REASON_SCORE))
+        is_clear = True
     if kind and exchange.before and answer_to_agent(exchange.said) == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
         kind = CORRECTION
-    further = sum(_strength(one) > 0 for one in told) - 1
-    if kind and further > 0:
-        parts.append(("says more", FURTHER_SCORE * min(further, MAX_FURTHER)))
+    if any(_has_cue(one, cues.WISH) for one in told if one != key):
+        parts.append(("asks for something", WISH_SCORE))
     if not kind and cues.PROPOSES.search(exchange.agreed):
+        is_clear = bool(cues.SETTLES.search(exchange.agreed))
         parts = [("agrees with the agent", AGREED_SCORE)]
         kind = AGREED
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
     score = sum(weight for _, weight in parts) if kind else 0.0
-    is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits)
-    if kind != AGREED and (not is_clear or any(cue.kind == cues.DOUBT for cue in hits)):
+    if not is_clear or any(cue.kind == cues.DOUBT for cue in hits):
         score = min(score, MAX_WEAK_SCORE)
-    return Statement(score, RULE if kind == cues.NOTE else kind or DECISION, why)
+    kind = {cues.NOTE: RULE, cues.WISH: PREFERENCE}.get(kind, kind)
+    return Statement(score, kind or DECISION, why)
+
+
+def _has_reason(told: Sequence[str]) -> bool:
+    """Tell whether the key sentence gives a reason or an alternative, or the sentence after it does."""
+    key = key_sentence(told)
+    after = told[told.index(key) + 1 :][:1]
+    return bool(cues.REASONED.search(key) or any(map(cues.GIVES_REASON.match, after)))
 
 
 def _strength(sentence: str) -> float:

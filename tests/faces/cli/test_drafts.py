@@ -70,7 +70,7 @@ def test_from_a_session_to_the_prompt(rawkomem, project):
     for draft in json.loads(rawkomem("drafts", "--json").stdout):
         rawkomem("drafts", "keep", draft["id"])
     given = rawkomem("inject", "add tests with vitest").stdout
-    assert "we use jest here, not vitest" in given and "imperative" not in given
+    assert "We use jest here, not vitest" in given and "imperative" not in given
     assert "there are no drafts" in rawkomem("drafts").stderr
     assert "nothing new to learn" in rawkomem("learn", "chat.md").stderr
 
