@@ -435,13 +435,12 @@ def _broken_links(
             ids = names.find(name)
             what = f"{type} link to {name[:80]!r}"
             if not ids:
-                # advice, but for a memory that says which one it replaces
-                wrong = (warning if type == SUPERSEDES else style)(
-                    "broken-link",
-                    f"{what}: no such memory",
-                    "correct the name, or take the link out",
-                    *place,
-                )
+                message = f"{what}: no such memory"
+                hint = "correct the name, or take the link out"
+                if type == SUPERSEDES:  # has no effect, so the older one stays in use
+                    wrong = warning("broken-link", message, hint, *place)
+                else:
+                    wrong = style("broken-link", message, hint, *place)
             elif len(ids) > 1:
                 message = f"{what} may mean {', '.join(ids[:5])}"
                 wrong = style(
