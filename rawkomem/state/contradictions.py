@@ -117,6 +117,7 @@ FRAME = "frame"
 CHOSEN = "chosen"
 REJECTED = "rejected"
 MARK = "="  # before the stem of opposites
+REQUIRED = "+required"  # a state in Cues
 
 
 class Object(list[str]):
@@ -238,10 +239,31 @@ class _Reader:
         units = {before, after.text} & self.cues.units
         if units or after.text in self.cues.measures or unit:
             return True
-        if self.in_condition or before not in self.cues.ranks:
-            return not before and not self.in_condition
-        ends = after.role in ENDING_ROLES and after.text not in self.cues.links
-        return ends and sum(map(len, self.objects)) > 1
+        if self.in_condition or not before:
+            return not self.in_condition
+        return self._is_rank(before) and self._is_set(at, before)
+
+    def _is_rank(self, before: str) -> bool:
+        """Return whether the number after a word is a rank: "level 2", "log-level 2", "nivel de log 2"."""
+        of_name = {part[-1] for part in self.objects[-2:-1] if part}
+        is_word = before in self.cues.ranks or not of_name.isdisjoint(self.cues.ranks)
+        return is_word or before.endswith(tuple(self.cues.rank_endings))
+
+    def _is_set(self, at: int, before: str) -> bool:
+        """Return whether the sentence sets the rank at a place: "run at level 2", "log level 2 is used"."""
+        after = self.words[at + 1]
+        is_named = len(self.objects[-1]) > 1 or before not in self.cues.ranks
+        if after.role not in ENDING_ROLES:  # the end: "wird mit Stufe 2 komprimiert"
+            is_last = self.words[at + 2] is END
+            return is_last and self._is_linked(at, self.cues.link_distance)
+        if after.text not in self.cues.links:
+            return is_named or sum(map(len, self.objects)) > 1
+        clause = self.words[at : self.words.index(END, at)]
+        return is_named and any(map(self._is_choice, clause))
+
+    def _is_choice(self, word: Word) -> bool:
+        """Return whether a word after "is" says that something is used."""
+        return word.role == "choosing" or self.cues.states.get(word.text) == REQUIRED
 
     def _turn(self, role: str, at: int) -> None:
         """Change the place of the next words, or the meaning of the sentence."""
@@ -260,7 +282,7 @@ class _Reader:
             self._start(REJECTED)
         elif role == "reversing":
             self.reversed = not self.reversed
-        elif role == "choosing":
+        elif role == "choosing" and not self._has_only_subject(at):
             self._start(REJECTED if self.denied else CHOSEN)
         elif role == "negations":
             self.negated = self.denied = True
@@ -268,6 +290,11 @@ class _Reader:
                 self.objects[-1].place = REJECTED
         elif role == "rejecting":
             self._reject(at)
+
+    def _has_only_subject(self, at: int) -> bool:
+        """Return whether a verb has a subject and no object: "Redis is used for sessions"."""
+        is_end = self.words[at + 1].role in ENDING_ROLES
+        return is_end and any(self.objects[self.clause :])
 
     def _reject(self, at: int) -> None:
         """Reject the words before "was removed", or those after "remove"."""
@@ -545,9 +572,13 @@ def _contradicts(one: Statement, other: Statement, tie: str) -> bool:
 
 
 def _has_enough(words: frozenset[str], min_words: int, said: Statement) -> bool:
-    """Return whether there are enough words; marks do not count."""
+    """Return whether there are enough words; marks do not count. In a script without spaces, signs are counted."""
+    signs = said.signs_per_word
     counted = [word for word in words if not word.startswith(MARK)]
-    return len(counted) >= min_words * said.signs_per_word
+    if signs > 1:
+        amount = sum(signs if word.isascii() else len(word) for word in counted)
+        return amount >= min_words * signs
+    return len(counted) >= min_words
 
 
 def _differ(one: Value, other: Value) -> bool:

@@ -55,6 +55,7 @@ class Cues:
     units: frozenset[str]  # a number before or after one is a value
     # a number after one is a value, if it ends an object
     ranks: frozenset[str]
+    rank_endings: frozenset[str]  # of a compound word, like "log-level"
     links: frozenset[str]  # words before a state: "is enabled", "to true"
     # a verb after one orders nothing: "to enable …"
     purposes: frozenset[str]

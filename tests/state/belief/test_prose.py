@@ -94,6 +94,23 @@ OTHER_KINDS = {
     "disable": ("Enable the cache in production.", "Disable the cache in production.", "cache in production"),
     "unit": ("The upload limit is 10 MB.", "The upload limit is 10 GB.", "upload limit"),
     "level": ("Compress archives at level 2.", "Compress archives at level 4.", "compress the archives"),
+    "level in use": (
+        "Log level 2 is used in production.",
+        "Log level 4 is used in production.",
+        "change the log level",
+    ),
+    "German level": (
+        "Log-Level 2 wird in der Produktion verwendet.",
+        "Log-Level 4 wird in der Produktion verwendet.",
+        "Log-Level ändern",
+    ),
+    "Spanish level": ("Usamos el nivel de log 2 en CI.", "Usamos el nivel de log 4 en CI.", "cambia el nivel"),
+    "French level": (
+        "Le niveau de log 2 est utilisé en production.",
+        "Le niveau de log 4 est utilisé en production.",
+        "changer le niveau",
+    ),
+    "Chinese level": ("日志级别2用于生产环境。", "日志级别4用于生产环境。", "修改日志级别"),
     "German": (
         "Wir verwenden npm zum Installieren.",
         "Wir verwenden niemals npm zum Installieren.",
