@@ -8,7 +8,7 @@ import pytest
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout
 from rawkomem.git import authorship
-from rawkomem.git.authorship import History, digests_in, read_blobs, read_history
+from rawkomem.git.authorship import History, digests_in, read_blobs, read_history, read_versions
 from rawkomem.git.head import git_stamp
 from rawkomem.git.runner import Git as OurGit
 from rawkomem.git.runner import GitFailed
@@ -651,6 +651,66 @@ def test_a_removal_after_a_merge_ends_what_either_side_added(git, memories, proj
     (memories / "c.md").write_text(entry("other"))
     git.commit("revived", BOT)
     assert states(project) == {"base": PERSON, "one": AGENT, "other": AGENT}
+
+
+@pytest.mark.parametrize("keeper", ["keeps", "removes"])
+def test_an_agents_merge_cannot_keep_what_a_person_removed_on_one_side(git, memories, project, keeper):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    for branch in ("keeps", "removes"):
+        git("checkout", "-q", "-b", branch, "main")
+        (memories / f"{branch}.md").write_text(entry(branch))
+        (memories / "a.md").unlink() if branch == "removes" else None
+        git.commit(branch)
+    git("checkout", "-q", keeper)
+    git("merge", "-q", "--no-commit", "removes" if keeper == "keeps" else "keeps")
+    git("checkout", "-q", "keeps", "--", ".rawko/memories/a.md")
+    git.commit("merged", BOT)
+    assert states(project) == {"one": AGENT, "keeps": PERSON, "removes": PERSON}
+
+
+def test_what_a_merge_removed_stays_removed_for_a_later_merge(git, memories, project):
+    """Two branches have the person's entry when the third, which removed it, is merged into one of them."""
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    for branch in ("removes", "keeps"):
+        git("checkout", "-q", "-b", branch, "main")
+        (memories / f"{branch}.md").write_text(entry(branch))
+        (memories / "a.md").unlink() if branch == "removes" else None
+        git.commit(branch)
+    git("checkout", "-q", "main")
+    (memories / "main.md").write_text(entry("main"))
+    git.commit()
+    git("merge", "-q", "--no-edit", "removes")
+    git("merge", "-q", "--no-commit", "keeps")
+    git("checkout", "-q", "keeps", "--", ".rawko/memories/a.md")
+    git.commit("merged", BOT)
+    assert states(project)["one"] == AGENT
+
+
+def test_only_later_commits_are_read_after_a_history(git, memories, project, monkeypatch):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    first = history_of(project)
+    (memories / "b.md").write_text(entry("two"))
+    git.commit()
+    spans = []
+    commits = authorship._commits
+    monkeypatch.setattr(authorship, "_commits", lambda git, root, span: spans.append(span) or commits(git, root, span))
+    assert history_of(project, first).head != first.head
+    assert spans == [f"{first.head}..{git('rev-parse', 'HEAD')}"]
+
+
+def test_versions_of_a_file_with_a_space_in_its_name(git, memories, project, tmp_path_factory):
+    (memories / "a b.md").write_text(entry("one"))
+    git.commit()
+    (version,) = history_of(project).blobs
+    layout, warnings = Layout(str(project / ".rawko")), []
+    assert [*read_versions(layout, [version], warnings.append)] == [(version, entry("one").encode())]
+    assert not warnings
+    elsewhere = Layout(str(tmp_path_factory.mktemp("no git") / ".rawko"))
+    assert not [*read_versions(elsewhere, [version], warnings.append)]
+    assert "git cannot read memories" in warnings[0]
 
 
 def test_an_entry_from_a_file_that_holds_no_memories_is_whose_move_it_is(git, memories, project):
