@@ -25,6 +25,7 @@ from ..hosts.replay import (
     IGNORED,
     MISSING,
     SILENT,
+    TITLED,
     Correction,
     recorded_pasts,
     replay,
@@ -168,32 +169,43 @@ MAX_TITLE_CHARS = 100
 
 
 def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> Record:
-    """Return the counts of all sessions, of each session and of each kind."""
-    gold = [
-        memory
-        for file in files
-        for session in read_recorded_sessions(file)
-        for memory in session.get("gold", [])
-    ]
+    """Return the counts of all sessions, of each session and of each kind.
+
+    A session is replayed with the gold memories of the sessions before it in its file, and for `own` once more with its
+    own gold memories.
+    """
+    stored = 0
     corrections: list[Correction] = []
+    with_own: list[Correction] = []
     each: dict[str, dict[str, int]] = {}
-    with tempfile.TemporaryDirectory(prefix="rawkomem-replay-") as folder:
-        repository = Repository.init(folder, warn=lambda text: None)
-        repository.add_many([_entry_of_gold(memory) for memory in gold])
-        for past in recorded_pasts(files):
-            tell(f"session {past.name}")
-            replayed = replay(repository, past)
-            corrections += replayed.corrections
-            each[past.name] = {
-                "prompts": len(replayed.answers),
-                **verdict_counts(replayed.corrections),
-            }
-        repository.close()
+    for file in files:
+        with (
+            tempfile.TemporaryDirectory(prefix="rawkomem-replay-") as folder,
+            Repository.init(folder, warn=lambda text: None) as repository,
+        ):
+            sessions = zip(
+                read_recorded_sessions(file), recorded_pasts([file]), strict=True
+            )
+            for session, past in sessions:
+                tell(f"session {past.name}")
+                replayed = replay(repository, past)
+                gold = session.get("gold", [])
+                repository.add_many(map(_entry_of_gold, gold))
+                stored += len(gold)
+                corrections += replayed.corrections
+                with_own += (
+                    replay(repository, past).corrections if replayed.corrections else ()
+                )
+                each[past.name] = {
+                    "prompts": len(replayed.answers),
+                    **verdict_counts(replayed.corrections),
+                }
     return {
         "sessions": len(each),
         "prompts": sum(row["prompts"] for row in each.values()),
-        "gold": len(gold),
+        "gold": stored,
         **verdict_counts(corrections),
+        "own": verdict_counts(with_own),
         "kinds": {
             kind: verdict_counts(one for one in corrections if one.draft.kind == kind)
             for kind in sorted({one.draft.kind for one in corrections})
@@ -218,7 +230,7 @@ def verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
     verdicts = Counter(one.verdict for one in corrections)
     names = {
         verdict: verdict.replace(" ", "_")
-        for verdict in (COVERED, IGNORED, SILENT, MISSING)
+        for verdict in (COVERED, IGNORED, TITLED, SILENT, MISSING)
     }
     return {
         "corrections": verdicts.total(),

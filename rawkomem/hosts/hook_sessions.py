@@ -38,7 +38,7 @@ from ..learn.turns import RunFacts
 from ..model.entries import Memory
 from ..model.errors import RawkoError
 from ..model.filters import without_records
-from ..model.values import ACTIVE, IMPORTANCE, replace
+from ..model.values import ACTIVE, IMPORTANCE, record, replace
 from ..recall.excerpt import Labels, excerpt, in_brackets
 from ..recall.render import fence_lines, held, labels_by_id, new_nonce
 from ..redaction.find import redact
@@ -83,12 +83,21 @@ If one is wrong, correct it: `rawkomem amend ID --body B`; if it misled you: `ra
 `rawkomem context --goal "goal"`, at the start of a task, shows what worked and what failed in similar earlier work."""
 
 
+@record
+class Opening:
+    """The text for the start of a session, and the memories in it."""
+
+    text: str
+    in_full: tuple[Memory, ...]  # rules that always apply
+    titled: tuple[Memory, ...]  # of which it has the title
+
+
 def opening(
     repository: Repository,
     received: Collection[str] = (),
     most_bytes: int = MAX_OPENING_BYTES,
-) -> str:
-    """Return the text for the start of a session, inside a fence that the text of a memory cannot close.
+) -> Opening:
+    """Return what a session starts with, inside a fence that the text of a memory cannot close.
 
     `received` are the ids of memories that a compacted session had received. Those that are still in use are repeated.
     The list of titles gets what the other parts leave of `most_bytes`.
@@ -99,18 +108,22 @@ def opening(
     counting = [row.id for row in rows if row.status == ACTIVE and row.vouched]
     again = repository.get_many([id for id in counting if id in received])
     edited = note_of_changed_rules(repository.layout)
+    full = _in_full(ALWAYS_HEADING, always, MAX_ALWAYS_TOKENS)
     rules = [
         introduction,
         *([_safe_line(edited)] if edited else []),
-        *_in_full(ALWAYS_HEADING, always, MAX_ALWAYS_TOKENS),
+        *full,
         *_in_full(AGAIN_HEADING, again, MAX_AGAIN_TOKENS),
         *_guards(act_rules(repository.core)),
     ]
     warnings = [*_lessons(repository), *_conflicts(repository)]
     without = fence_lines(FENCE_TAG, new_nonce(), OPENING_NOTE, [*rules, *warnings])
-    index = _index(listed, min(MAX_INDEX_BYTES, most_bytes - len(without.encode())))
-    parts = [*rules, *index, *warnings]
-    return fence_lines(FENCE_TAG, new_nonce(), OPENING_NOTE, parts)
+    room = min(MAX_INDEX_BYTES, most_bytes - len(without.encode()))
+    index, titled = _index(listed, room)
+    text = fence_lines(
+        FENCE_TAG, new_nonce(), OPENING_NOTE, [*rules, *index, *warnings]
+    )
+    return Opening(text, tuple(always[: max(0, len(full) - 1)]), tuple(listed[:titled]))
 
 
 def rules_for_subagent(repository: Repository) -> str:
@@ -158,8 +171,8 @@ def _guards(rules: Sequence[ActRule]) -> list[str]:
     return [f"Checked when you run a command or write a file: {'; '.join(named)}"] if named else []  # fmt: skip
 
 
-def _index(memories: Sequence[Memory], most_bytes: int) -> list[str]:
-    """Return the titles of memories by subject, the most important first, as many as fit."""
+def _index(memories: Sequence[Memory], most_bytes: int) -> tuple[list[str], int]:
+    """Return the titles of memories by subject, the most important first, and how many fit."""
     subjects: dict[str, list[str]] = {}
     heading = INDEX_HEADING
     left = most_bytes - len(SHORTENED_HEADING)
@@ -176,7 +189,8 @@ def _index(memories: Sequence[Memory], most_bytes: int) -> list[str]:
         f"- {_safe_line(name)}: {'; '.join(titles)}"
         for name, titles in subjects.items()
     ]
-    return [heading, *lines] if lines else []
+    count = sum(map(len, subjects.values()))
+    return ([heading, *lines] if lines else []), count
 
 
 def _subject(memory: Memory) -> str:

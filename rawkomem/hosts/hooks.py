@@ -254,8 +254,8 @@ def _open_session(repository: Repository, call: Call) -> Callable[[], None] | No
         begin_session(repository.layout, call)
         and repository.layout.root != personal_root()
     ):
-        text = opening(repository, received, HOSTS[call.host].max_context_bytes)
-        say(answer(call, text, _notice(repository.layout, call)))
+        begun = opening(repository, received, HOSTS[call.host].max_context_bytes)
+        say(answer(call, begun.text, _notice(repository.layout, call)))
     repository.core.wake_sinks()
     return None
 

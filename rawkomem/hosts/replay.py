@@ -8,7 +8,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from glob import escape, glob
 from typing import IO
 
@@ -29,13 +29,15 @@ from ..learn.turns import SYSTEM, USER, RunFacts, Turn
 from ..model.entries import CORRECTION, PREFERENCE, RULE, Draft, Memory
 from ..model.filters import Filter
 from ..model.ids import hex_hash
-from ..model.values import ACTIVE, record, replace
+from ..model.values import ACTIVE, record
 from ..recall.inject import received_key, tokens_spent
 from ..redaction.find import redact
 from ..repository import Repository
 from ..text.acts import Act, Applies, applies_of, fits
 from ..text.clean import one_line
+from ..text.language import statement_of
 from .hook_prompt import rehearsed
+from .hook_sessions import opening
 from .known_hosts import HOSTS, home_of
 
 # characters that Claude Code replaces by a dash in a project's folder name
@@ -199,10 +201,13 @@ def _past_session(stream: IO[bytes], name: str) -> Past:
     return Past(name, host, transcript.session, tuple(turns), tuple(moments))
 
 
-# a memory states the correction, and reaches the agent before: at an earlier prompt, or at the act that was wrong
+# a memory states the correction, and its text reaches the agent before: at the start of the session, with an earlier
+# prompt, or at the act that was wrong
 COVERED = "prevented"
 # it did reach the agent of that session, or the person had corrected it before in that session
 IGNORED = "not followed"
+# only its title reaches the agent before: in the list at the start of the session, or as a pointer
+TITLED = "title only"
 # a memory states it, but comes only with the prompt that corrects, or not at all
 SILENT = "too late"
 MISSING = "not covered"  # no memory states the correction
@@ -212,6 +217,10 @@ MAX_PROMPT_CHARS = 2_000  # of a prompt in an answer
 MAX_ACT_CHARS = 120
 # memories that are compared with a correction, in addition to the injected ones
 MAX_NEAR = 20
+# specific words that a correction shares with a memory that applied to an act before it
+MIN_ACT_WORDS = 2
+# how Claude Code's terminal shows a call, in transcripts that were copied from there
+SHOWN_CALL = re.compile(r"Bash\((.*)\)…?", re.DOTALL)
 
 
 @record
@@ -222,6 +231,7 @@ class PastAnswer:
     turn: int
     prompt: str  # its beginning, redacted
     memories: tuple[Memory, ...]
+    pointers: tuple[Memory, ...]  # named by title and file
     tokens: int
     saved: int  # tokens of memories that the session has already
 
@@ -232,7 +242,7 @@ class Correction:
 
     draft: Draft
     prompt: int  # number of the prompt that holds the correction
-    verdict: str  # COVERED, IGNORED, SILENT or MISSING
+    verdict: str  # COVERED, IGNORED, TITLED, SILENT or MISSING
     memory: Memory | None = None
     since: int = 0  # number of the first prompt before it that gets the memory; 0: none
     act: str = ""  # the command or file before it at which a guard gives the memory
@@ -269,12 +279,12 @@ def past_answers(repository: Repository, past: Past) -> Iterator[PastAnswer]:
         keys = injected.keys | {*map(received_key, injection.items)}
         injected = Told(keys, injected.tokens + tokens_spent(injection))
         prompt = redact(moment.prompt[:MAX_PROMPT_CHARS])
-        memories = tuple(item.memory for item in injection.items)
         yield PastAnswer(
             number,
             moment.turn,
             prompt,
-            memories,
+            tuple(item.memory for item in injection.items),
+            tuple(item.memory for item in injection.pointers),
             injection.tokens,
             saved=injection.saved,
         )
@@ -285,6 +295,7 @@ def _corrections(
 ) -> Iterator[Correction]:
     run = RunFacts(past.host, session=past.session)
     turns = _turns_by_draft(past, run)
+    begun = opening(repository)
     received = {
         id: use.at
         for use in reversed(uses(repository.layout))
@@ -296,23 +307,60 @@ def _corrections(
         choose_drafts(past.turns, run), key=lambda draft: turns.get(draft.id, 0)
     ):
         if draft.kind in CORRECTING_KINDS and draft.id in turns and not draft.more:
-            *before, own = (
-                answer for answer in answers if answer.turn <= turns[draft.id]
-            )
             turn = turns[draft.id]
-            one = _judged(repository, draft, before, own.number)
-            if one.memory:
-                id = one.memory.id
-                last = corrected.get(one.memory.id, 0)
-                acts = past.turns[last : turn - 1]
-                if act := _fitting_act(one.memory, acts):
-                    one = replace(one, verdict=COVERED, act=act)
-                elif 0 < received.get(id, 0) < draft.at or (
-                    last and one.verdict == COVERED
-                ):
-                    one = replace(one, verdict=IGNORED)
-                corrected[id] = turn
-            yield one
+            *before, own = (answer for answer in answers if answer.turn <= turn)
+            texts = {memory.id: 0 for memory in begun.in_full}
+            titles = {memory.id for memory in begun.titled}
+            known = {memory.id: memory for memory in begun.in_full}
+            for answer in before:
+                titles |= {memory.id for memory in answer.pointers}
+                for memory in answer.memories:
+                    texts.setdefault(memory.id, answer.number)
+                    known[memory.id] = memory
+            covering = _covering(repository, draft, known, past.turns[: turn - 1])
+            if not covering:
+                yield Correction(draft, own.number, MISSING)
+                continue
+            # the closest of those that the agent had
+            memory = max(covering, key=lambda one: (one.id in texts, one.id in titles))
+            id = memory.id
+            last = corrected.get(id, 0)
+            act = _fitting_act(memory, past.turns[last : turn - 1])
+            verdict = SILENT
+            if act or id in texts:
+                verdict = COVERED
+            elif id in titles:
+                verdict = TITLED
+            is_known = 0 < received.get(id, 0) < draft.at
+            if not act and (is_known or (last and verdict == COVERED)):
+                verdict = IGNORED
+            corrected[id] = turn
+            yield Correction(draft, own.number, verdict, memory, texts.get(id, 0), act)
+
+
+def _covering(
+    repository: Repository,
+    draft: Draft,
+    known: Mapping[str, Memory],
+    turns: Sequence[Turn],
+) -> list[Memory]:
+    """Return the memories that say what a correction says, the closest first.
+
+    A memory that applied to an act before it needs fewer words in common: the person corrected that act.
+    """
+    in_use = Filter(statuses=(ACTIVE,), current=True)
+    near = {
+        memory.id: memory
+        for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)
+    }
+    memories = list((near | known).values())
+    said = statement_of(draft.text).subject
+    return covering_memories(draft, memories) or [
+        memory
+        for memory in memories
+        if len(said & statement_of(memory.body).subject) >= MIN_ACT_WORDS
+        and _fitting_act(memory, turns)
+    ]
 
 
 def _fitting_act(memory: Memory, turns: Iterable[Turn]) -> str:
@@ -324,13 +372,15 @@ def _fitting_act(memory: Memory, turns: Iterable[Turn]) -> str:
     if applies == Applies():
         return ""
     for did in (turn.did for turn in turns if turn.did):
-        acts = [Act(did.command)] if did.command else []
-        if did.written is not None and not did.command:
+        shown = SHOWN_CALL.fullmatch(did.command)
+        command = shown[1] if shown else did.command
+        acts = [Act(command)] if command else []
+        if did.written is not None and not command:
             parts = did.file.replace("\\", "/").split("/")
             ends = ("/".join(parts[at:]) for at in range(len(parts)))
             acts = [Act(path=end, text=did.written) for end in ends if end]
         if any(fits(applies, act) for act in acts):
-            return one_line(redact(did.command or did.file), MAX_ACT_CHARS)
+            return one_line(redact(command or did.file), MAX_ACT_CHARS)
     return ""
 
 
@@ -341,26 +391,3 @@ def _turns_by_draft(past: Past, run: RunFacts) -> dict[str, int]:
         for one in exchanges(past.turns)
         for draft in drafts_of_exchanges([one], run)
     }
-
-
-def _judged(
-    repository: Repository, draft: Draft, before: list[PastAnswer], prompt: int
-) -> Correction:
-    """Return the verdict on a correction; `before` are the answers to earlier prompts."""
-    since = {
-        memory.id: answer.number
-        for answer in reversed(before)
-        for memory in answer.memories
-    }
-    injected = {memory.id: memory for answer in before for memory in answer.memories}
-    in_use = Filter(statuses=(ACTIVE,), current=True)
-    near = {
-        memory.id: memory
-        for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)
-    }
-    covering = covering_memories(draft, list((injected | near).values()))
-    if not covering:
-        return Correction(draft, prompt, MISSING)
-    memory = next((one for one in covering if one.id in injected), covering[0])
-    verdict = COVERED if memory.id in injected else SILENT
-    return Correction(draft, prompt, verdict, memory, since.get(memory.id, 0))

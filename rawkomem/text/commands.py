@@ -101,13 +101,15 @@ zsh -o -eo -euo -euxo -exuo -O --rcfile --init-file
 dash -o -eo -euo -euxo -exuo -O --rcfile --init-file
 ksh -o -eo -euo -euxo -exuo -O --rcfile --init-file
 """)
-# Options and subcommands with two names.
+# Options and subcommands with two names; the folder `.` counts as an option.
 SAME = _table("""
 git commit -n --no-verify
 git commit -a --all
 git push -f --force
 git push -d --delete
 git add -A --all
+git add -A .
+git add --all .
 git checkout -f --force
 git clean -f --force
 rm -r -R
@@ -452,7 +454,7 @@ def _fits(pattern: list[str], words: list[str]) -> bool:
     names: list[str] = []
     anywhere = pattern[0] in TAKES_ANY
     for word in pattern[1:]:
-        if word[:1] == "-":
+        if word[:1] == "-" or word == ".":
             if not _has_option(word, options):
                 return False
             anywhere |= not names
@@ -474,7 +476,7 @@ def _options(words: list[str]) -> set[str]:
     """Return the options of a command under all their names, and each letter of `-rf`."""
     options: set[str] = set()
     for word in words[1:]:
-        if word[:1] == "-":
+        if word[:1] == "-" or word == ".":
             options |= {word, word.partition("=")[0], *_letters(word)}
     for *heads, one, other in SAME:
         if options & {one, other} and heads[0] == words[0] and set(heads) <= set(words):

@@ -662,15 +662,15 @@ def test_a_file_outside_the_project_is_not_shortened(project, rawkomem, tmp_path
 
 def test_an_edit_after_the_import_is_told_once_everywhere(page, repository, rawkomem):
     os.utime(page, (1, 1))
-    assert "changed after" not in opening(repository) + rawkomem("status").stdout, "its text is the same"
+    assert "changed after" not in opening(repository).text + rawkomem("status").stdout, "its text is the same"
     page.write_text(CLAUDE.replace("every release", "each release"))
     line = "CLAUDE.md changed after the import; to update the memories, run: rawkomem import CLAUDE.md"
     assert line in rawkomem("status").stdout and line in rawkomem("check").stderr
-    assert opening(repository).count(line) == 1
+    assert opening(repository).text.count(line) == 1
     assert json.loads(rawkomem("status", "--json").stdout)["changed_rules"] == ["CLAUDE.md"]
     told = json.loads(rawkomem("import", "CLAUDE.md", "--json").stdout)
     assert told["sources"][0]["summary"]["changed"] == 1 and told["sources"][0]["summary"]["added"] == 0
-    assert "changed after" not in opening(repository) + rawkomem("status").stdout
+    assert "changed after" not in opening(repository).text + rawkomem("status").stdout
 
 
 def test_our_paragraph_is_replaced_and_never_a_rule():

@@ -220,10 +220,10 @@ def test_lessons_and_briefs_say_it_too(git, memories, repository, rawkomem):
     rule = ("--rule", "Run migrations before you deploy.", "--severity", "critical", "--scope", "deploys")
     failure = ("--situation", "a deploy failed", "--error-pattern", "no_migration", "--oversight", "nobody ran it")
     rawkomem("lesson", "add", *failure, "--fix", "run it", *rule)
-    assert "- [not verified] critical: Run migrations" in opening(repository)
+    assert "- [not verified] critical: Run migrations" in opening(repository).text
     assert "- [not verified] " in repository.traces.brief("run migrations before you deploy").text
     git.commit()
-    assert "- [verified] critical: Run migrations" in opening(repository)
+    assert "- [verified] critical: Run migrations" in opening(repository).text
 
 
 def test_an_amend_that_nobody_vouches_for_waits_until_a_person_commits_it(git, memories, repository):

@@ -58,7 +58,7 @@ def test_records_stay_unvouched_in_a_rebuilt_index(recorded, repository):
 
 
 def test_the_start_of_a_session_counts_memories_only(recorded, repository):
-    assert "(1 in use)" in hook_sessions.opening(repository)
+    assert "(1 in use)" in hook_sessions.opening(repository).text
 
 
 def _end_of_a_session(project, repository, folder) -> None:

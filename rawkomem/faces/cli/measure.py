@@ -130,10 +130,9 @@ LEARNED = Fields(
     " memories; precision {precision}, recall {recall}; with the less sure drafts {more}",
 )
 REPLAYED = Fields(
-    "sessions prompts gold corrections prevented not_followed too_late not_covered kinds each",
+    "sessions prompts gold corrections prevented not_followed title_only too_late not_covered own kinds each",
     "{sessions} sessions, {prompts} prompts: {corrections} corrections, {prevented} prevented, {not_followed} not followed,"
-    " {too_late} too late,"
-    " {not_covered} not covered",
+    " {title_only} title only, {too_late} too late, {not_covered} not covered; with those of the session {own}",
 )
 
 
@@ -151,8 +150,9 @@ def bench_learn(files: tuple[str, ...]) -> Any:
 def bench_replay(files: tuple[str, ...]) -> Any:
     """Measure how many corrections in recorded sessions the expected memories cover.
 
-    FILES are the same as for 'rawkomem bench learn'. The command stores the expected memories in a temporary
-    repository and replays each session. See 'rawkomem docs learning'.
+    FILES are the same as for 'rawkomem bench learn', each with the sessions of one project in their order. Each session
+    is replayed with the expected memories of the sessions before it; then, under 'own', with its own as well. See
+    'rawkomem docs learning'.
     """
     return measure_replay(files, note)
 

@@ -19,6 +19,7 @@ from ...hosts.replay import (
     IGNORED,
     MISSING,
     SILENT,
+    TITLED,
     Correction,
     Past,
     find_sessions,
@@ -211,7 +212,7 @@ def _note_step(step: Step) -> None:
     note(f"file {step.file} of {step.files}{part}: {so_far}{name}")
 
 
-VERDICT_SIGNS = {COVERED: "✓", IGNORED: "!", SILENT: "~", MISSING: "✗"}
+VERDICT_SIGNS = {COVERED: "✓", IGNORED: "!", TITLED: "~", SILENT: "~", MISSING: "✗"}
 MAX_ANSWER_CHARS = 24  # of the words with which a person agrees
 
 
@@ -249,10 +250,11 @@ SESSION = Fields(
     ),
 )
 REPLAY = Fields(
-    "prompts injections corrections prevented not_followed too_late not_covered sessions written",
+    "prompts injections corrections prevented not_followed title_only too_late not_covered sessions written",
     "{sessions_lines:text}",
     remarks="{corrections:n correction} in {sessions:n session}: a memory would have prevented {prevented} before you"
-    " said it, {not_followed} not followed, {too_late} in a memory that comes too late, {not_covered} not covered",
+    " said it, {not_followed} not followed, {title_only} of which the agent had the title only, {too_late} in a memory that comes"
+    " too late, {not_covered} not covered",
     sessions=[SESSION],
 )
 
@@ -282,8 +284,8 @@ def replay_command(
     SESSION, the command takes the last sessions of this project: sessions that hooks saw, transcripts of Claude
     Code, Codex and Gemini CLI, and histories of SpecStory.
 
-    A memory would have prevented a correction if it says the same and reaches the agent before: with an earlier prompt,
-    or at a command or a file to which it applies. It does not count if the agent of that session had received it, or
+    A memory would have prevented a correction if it says the same and its text reaches the agent before: at the start,
+    with an earlier prompt, or at a command or a file to which it applies. It does not count if the agent of that session had received it, or
     if you had said the same before in that session. A replay does not count as a use of a memory. 'rawkomem docs learning' explains how accurate a replay is.
 
     Examples:

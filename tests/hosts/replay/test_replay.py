@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from rawkomem.bench.gold import measure_replay
 from rawkomem.files.session_records import note_use
-from rawkomem.hosts.replay import COVERED, IGNORED, MISSING, SILENT, find_sessions, read_past, replay
+from rawkomem.hosts.replay import COVERED, IGNORED, MISSING, SILENT, TITLED, find_sessions, read_past, replay
 from rawkomem.model.entries import Entry
+from rawkomem.model.values import replace
 from rawkomem.repository import Repository
 
 from tests.conftest import ROOT
@@ -50,9 +51,10 @@ def replayed(repository, file):
 
 
 def files_of(folder) -> dict[str, bytes]:
-    """All files of the repository but the index, which a search may bring up to date."""
+    """All files of the repository but the index and the table of acts, which a search may bring up to date."""
     files = [file for file in (folder / ".rawko").rglob("*") if file.is_file()]
-    found = (file for file in files if "index" not in file.name and not file.name.endswith("-shm"))
+    derived = ("index", "acts-", "-shm")
+    found = (file for file in files if not any(one in file.name for one in derived))
     return {str(file): file.read_bytes() for file in found}
 
 
@@ -71,7 +73,7 @@ def ran(command: str) -> bytes:
     return jsonl([{"type": "assistant", "uuid": "c", "message": {"role": "assistant", "content": [call]}}])
 
 
-@pytest.mark.parametrize(("command", "verdict"), [("cd web && npm install left-pad", COVERED), ("echo npm", SILENT)])
+@pytest.mark.parametrize(("command", "verdict"), [("cd web && npm install left-pad", COVERED), ("echo npm", TITLED)])
 def test_a_guard_at_the_act_that_was_wrong_covers_a_correction(repository, tmp_path, command, verdict):
     """No prompt before the correction names what the memory is about; the command does."""
     extra = {"appliesTo": {"commands": ["npm*"]}}
@@ -82,6 +84,34 @@ def test_a_guard_at_the_act_that_was_wrong_covers_a_correction(repository, tmp_p
     (correction,) = replayed(repository, file).corrections
     assert (correction.verdict, correction.memory.id) == (verdict, memory.id)
     assert correction.act == (command if verdict == COVERED else "")
+
+
+@pytest.mark.parametrize(("command", "verdict"), [("Bash(git add -A)…", COVERED), ("Bash(git add a.py)…", MISSING)])
+def test_a_correction_of_an_act_to_which_a_memory_applies_needs_few_words_in_common(
+    command, verdict, repository, tmp_path
+):
+    """The transcript was copied from a terminal, and the agent ran another form of the forbidden command."""
+    extra = {"appliesTo": {"commands": ["git add ."]}}
+    repository.add(
+        Entry(
+            title="Staging",
+            body="No `git add .`: unstaged diaries, recordings, drafts and photos of Ann lie around.",
+            extra=extra,
+        )
+    )
+    file = tmp_path / "act.jsonl"
+    no = "No, I didn't mean to commit the book scripts; unstaged files, added with `git add -A`, are a recurring failure."
+    file.write_bytes(claude_code([("user", "finish the story")]) + ran(command) + claude_code([("user", no)]))
+    (correction,) = replayed(repository, file).corrections
+    assert (correction.verdict, correction.act) == (verdict, "git add -A" if verdict == COVERED else "")
+
+
+def test_a_rule_that_always_applies_is_there_before_any_correction(repository, tmp_path):
+    memory = repository.add(Entry(title="Packages", body=PNPM.body, extra={"alwaysApply": "true"}))
+    file = tmp_path / "always.jsonl"
+    file.write_bytes(claude_code([("user", "make the page faster"), *TALK[1:]]))
+    (correction,) = replayed(repository, file).corrections
+    assert (correction.verdict, correction.memory.id, correction.since) == (COVERED, memory.id, 0)
 
 
 def test_a_correction_after_the_agent_had_the_memory_was_not_prevented(repository, session):
@@ -103,17 +133,18 @@ def test_a_memory_that_says_so_and_is_not_injected_is_told_apart(repository, ses
     with Repository.open(repository.layout.project) as strict:
         told = replayed(strict, session)
     assert not any(answer.memories for answer in told.answers)
-    assert [one.verdict for one in told.corrections] == [SILENT]
+    assert [one.verdict for one in told.corrections] == [TITLED]
 
 
-def test_a_memory_that_comes_only_with_the_correction_prevents_nothing(repository, tmp_path):
-    """L7: the prompt that corrects names what the memory is about, so the memory comes too late."""
-    memory = repository.add(PNPM)
+@pytest.mark.parametrize(("kind", "verdict"), [("memory", TITLED), ("skill", SILENT)])
+def test_a_memory_that_comes_only_with_the_correction_prevents_nothing(kind, verdict, repository, tmp_path):
+    """The prompt that corrects names what the memory is about; the session started with the titles of memories."""
+    memory = repository.add(replace(PNPM, kind=kind))
     file = tmp_path / "late.jsonl"
     file.write_bytes(claude_code([("user", "make the page faster"), *TALK[1:]]))
     told = replayed(repository, file)
     assert [[one.id for one in answer.memories] for answer in told.answers] == [[], [memory.id], []]
-    assert [(one.verdict, one.memory.id, one.since) for one in told.corrections] == [(SILENT, memory.id, 0)]
+    assert [(one.verdict, one.memory.id, one.since) for one in told.corrections] == [(verdict, memory.id, 0)]
 
 
 @pytest.mark.parametrize(
@@ -192,12 +223,13 @@ def test_json_names_prompts_memories_and_corrections(repository, rawkomem, sessi
     assert (one["corrections"][0]["memory"], one["corrections"][0]["since"]) == (named, 1)
 
 
-def test_real_sessions_with_their_gold_memories():
+def test_real_sessions_with_the_gold_memories_of_earlier_ones():
     report = measure_replay([str(SAMPLE)], lambda text: None)
     assert report["sessions"] == 4
-    verdicts = ("prevented", "not_followed", "too_late", "not_covered")
-    assert sum(report[one] for one in verdicts) == report["corrections"] >= 4
-    assert report["prevented"] + report["too_late"] >= 2
+    verdicts = ("prevented", "not_followed", "title_only", "too_late", "not_covered")
+    for counts in (report, report["own"]):
+        assert sum(counts[one] for one in verdicts) == counts["corrections"] == report["corrections"] >= 4
+    assert report["own"]["prevented"] + report["own"]["title_only"] >= 2
 
 
 def test_the_sum_and_the_drafts(repository, rawkomem, session):
