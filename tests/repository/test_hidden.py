@@ -210,38 +210,38 @@ confidence: 0.9
 Set lock_timeout first.
 """
 HIDING_SETTINGS = {
-    "lessons.minConfidence": "lessons: {minConfidence: 1}",
-    "keepDays.lessons": "keepDays: {lessons: 0}",
-    "agents.developer.maxInjected": "agents: {developer: {maxInjected: 0}}",
-    "agents.developer.budget": "agents: {developer: {budget: 0}}",
-    "agents.tester.minImportance": "agents: {tester: {minImportance: critical}}",
-    "profile": "profile: lane",
-}
+    "lessons.minConfidence": ("lessons: {minConfidence: 1}", ()),
+    "keepDays.lessons": ("keepDays: {lessons: 0}", ("--strict",)),
+    "agents.developer.maxInjected": ("agents: {developer: {maxInjected: 0}}", ("--agent", "developer")),
+    "agents.developer.budget": ("agents: {developer: {budget: 0}}", ("--agent", "developer")),
+    "agents.tester.minImportance": ("agents: {tester: {minImportance: critical}}", ("--agent", "tester")),
+    "profile": ("profile: lane", ()),
+}  # each with the words of a command that it would change
 
 
 @pytest.mark.parametrize("by", [None, AGENT], ids=["not committed", "committed by an agent"])
 @pytest.mark.parametrize("key", HIDING_SETTINGS)
 def test_a_setting_that_no_person_committed_hides_nothing(key, by, memory, memories, project, git, rawkomem):
     """It counts after a person's commit; until then each command names it."""
+    setting, words = HIDING_SETTINGS[key]
 
     def injected() -> tuple[str, str]:
-        done = [rawkomem("inject", task, *words) for task in (TASK, "run the payments migration")
-                for words in ((), ("--strict",), ("--agent", "developer"), ("--agent", "tester"))]  # fmt: skip
+        done = [rawkomem("inject", task, *words) for task in (TASK, "run the payments migration")]
         return "".join(one.stdout for one in done), "".join(one.stderr for one in done)
 
     (memories / "l.md").write_text(LESSON)
     git.commit()
     config = project / ".rawko" / "config.yaml"
     before, _ = injected()
-    assert before.count(TEXT) == 4 and "lock_timeout" in before
-    config.write_text(HIDING_SETTINGS[key] + "\n")
+    assert TEXT in before and "lock_timeout" in before
+    config.write_text(setting + "\n")
     if by:
         git.commit("settings", by)
     told, notes = injected()
     assert told == before
-    assert f"no person committed {key}: " in notes and notes.count("\n") == 8, notes
+    assert f"no person committed {key}: " in notes and notes.count("\n") == 2, notes
     assert f"no person committed {key}: " in rawkomem("check").stderr + rawkomem("status").stderr
-    config.write_text(HIDING_SETTINGS[key] + "  # agreed\n")
+    config.write_text(setting + "  # agreed\n")
     git.commit()
     assert "no person committed" not in injected()[1]
 
