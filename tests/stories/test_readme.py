@@ -42,8 +42,7 @@ def promises(*sentences: str):
     "At the end of the turn rawkomem saves your correction as a draft, and rawkomem drafts asks you about it: one key"
     " keeps it.",
 )
-@pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "not committed"])
-@pytest.mark.parametrize("others", [1, 10, 45])
+@pytest.mark.parametrize(("others", "is_committed"), [(1, False), (10, True), (45, True), (45, False)])
 def test_tuesday(others, is_committed, talk, person, memories, git, rawkomem):
     write_others(memories, others)
     git.commit("other memories")
