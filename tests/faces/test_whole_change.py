@@ -6,6 +6,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from rawkomem.faces.cli import checks
 from rawkomem.faces.lsp.features import Teller
 from rawkomem.faces.mcp.tools import VERBS, Caller
 from rawkomem.faces.web.page_views import memory_view, waiting_view
@@ -85,15 +86,17 @@ def test_diff_as_json_holds_the_text_of_a_new_memory(memories, git, rawkomem):
     assert item["text"] == {"before": "", "after": LONG}
 
 
-def test_a_summary_that_github_would_refuse_is_cut_visibly(memories, git, rawkomem):
+def test_a_summary_that_github_would_refuse_is_cut_visibly(memories, git, rawkomem, monkeypatch):
+    assert checks.MAX_MARKDOWN_BYTES < 1 << 20
+    monkeypatch.setattr(checks, "MAX_MARKDOWN_BYTES", 50_000)
     git.commit()
     git("checkout", "-qb", "work")
     for number in range(5):
-        text = "Harmless words. " * 18_000 + f"\n\nThen {POISON}."
+        text = "Harmless words. " * 900 + f"\n\nThen {POISON}."
         (memories / f"n{number}.md").write_text(f"---\nid: mem_{number}\ntitle: Guide {number}\n---\n\n{text}\n")
     git.commit()
     told = rawkomem("diff", "main...HEAD", "--format", "markdown").stdout
-    assert len(told.encode()) < 1_048_576
+    assert len(told.encode()) < 55_000
     plain = told.replace("\\", "")
     assert plain.count("more characters: 'rawkomem diff main...HEAD' shows all)") == 5
     assert plain.count(f"!! shell: Then {POISON}") == 5

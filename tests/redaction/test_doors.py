@@ -11,6 +11,7 @@ from rawkomem.hosts.known_hosts import Call
 from rawkomem.model.entries import Draft, Entry, Task
 from rawkomem.model.errors import RawkoError
 
+from tests.commands import in_slow_lane
 from tests.redaction.test_redact import KEYS, TOKEN
 
 PASSWORD = "Sup3rS3cretPw" + "9Quartz7"
@@ -39,7 +40,10 @@ def left(name: str, folder: Path, said: str = "") -> list[str]:
     return [place for place, data in found.items() if any(part in data.lower() for part in parts(name))]
 
 
-@pytest.fixture(params=SECRETS)
+USUAL = ("github", "typed", "address")  # known by its own form, by its name, by its place
+
+
+@pytest.fixture(params=[*USUAL, *in_slow_lane(SECRETS.keys() - USUAL)])
 def secret(request):
     return request.param
 

@@ -209,9 +209,13 @@ def test_nothing_leaves_the_pipeline_unredacted(text):
 
 # --- the index ------------------------------------------------------------------------------------------------------
 def bodies() -> list[str]:
-    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))]
-    for path in sorted(shared("data/eval").rglob("*.json"))[:4]:
-        texts.append(json.dumps(json.loads(path.read_text(encoding="utf-8")), indent=1, ensure_ascii=False)[:200_000])
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))[:: cases(1, 3)]]
+    for path in sorted(shared("data/eval").rglob("*.json"))[: cases(4, 2)]:
+        texts.append(
+            json.dumps(json.loads(path.read_text(encoding="utf-8")), indent=1, ensure_ascii=False)[
+                : cases(200_000, 50_000)
+            ]
+        )
     return texts
 
 

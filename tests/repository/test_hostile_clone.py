@@ -33,8 +33,7 @@ LOCAL_NAMES = [
 ]  # fmt: skip
 TARGETS = [".bashrc", "empty", "missing"]
 COMMANDS = [
-    ("add", "--title", "T", "--body", "Text."), ("search", "deploy"), ("inject", "deploy"), ("sync",),
-    ("consolidate", "--apply"),
+    ("add", "--title", "T", "--body", "Text."), ("search", "deploy"), ("inject", "deploy"), ("consolidate", "--apply"),
 ]  # fmt: skip
 
 
@@ -201,10 +200,9 @@ def test_two_users_of_one_project_do_not_pile_up_folders(project, rawkomem, loca
     """As a machine and a container that share a folder: each finds its own state again."""
     homes = [str(tmp_path_factory.mktemp(name)) for name in ("host", "container")]
     for number, home in enumerate(homes * 2):
-        home = {"XDG_CONFIG_HOME": home}
-        rawkomem.process("add", "--title", f"T {number}", "--body", "x", env=home)
-        listed = rawkomem.process("undo", "--list", env=home).stdout
-        assert len(listed.splitlines()) == number // 2 + 1
+        rawkomem("add", "--title", f"T {number}", "--body", "x", env={"XDG_CONFIG_HOME": home})
+    for home in homes:
+        assert len(rawkomem("undo", "--list", env={"XDG_CONFIG_HOME": home}).stdout.splitlines()) == 2
     assert {path.name for path in local.parent.glob("local*")} == {"local", "local-2"}
 
 
@@ -347,9 +345,7 @@ def test_a_folder_whose_name_cannot_stand_in_a_hook(git, project, rawkomem, name
     assert "rename the folder" in done.stderr and not (project / ".git" / "hooks" / "pre-commit").exists()
 
 
-@pytest.mark.parametrize(
-    "name", ["$(touch PWNED)", "`touch PWNED`", "a'; touch PWNED; '", 'a"; touch PWNED; "', "a b", "%P", "-n"]
-)
+@pytest.mark.parametrize("name", ["$(touch PWNED)", "a'; touch PWNED; '", 'a"; touch PWNED; "', "-n"])
 def test_a_folder_with_a_shells_signs_is_quoted_in_a_hook(git, project, rawkomem, name):
     inner = project / name
     inner.mkdir()

@@ -34,21 +34,23 @@ def set_format(config, number: object) -> None:
     config.write_text(f"# mine\nformat: {number}\ncontents: off\n")
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["list", "show {id}", "search kafka", "inject kafka", "why {id}", "status", "review", "undo", "check", "doctor",
-     "add --title New --body Text", "amend {id} --tag x", "delete {id}", "feedback {id} wrong", "purge {id} --yes",
-     "index sync", "index rebuild", "diff HEAD", "check --diff HEAD", "tidy gather"],
+LINES = (
+    "list", "show {id}", "search kafka", "inject kafka", "why {id}", "status", "review", "undo", "check", "doctor",
+    "add --title New --body Text", "amend {id} --tag x", "delete {id}", "feedback {id} wrong", "purge {id} --yes",
+    "index sync", "index rebuild", "diff HEAD", "check --diff HEAD", "tidy gather",
 )  # fmt: skip
-def test_commands_refuse_with_one_line_and_write_nothing(rawkomem, memory, git, project, config, line):
+
+
+def test_commands_refuse_with_one_line_and_write_nothing(rawkomem, memory, git, project, config):
     set_format(config, NEWER)
     git.commit()
     before = {file: file.read_bytes() for file in (project / ".rawko").rglob("*.md")}
-    done = rawkomem(*line.format(id=memory).split(), check=NewerFormat.exit_code)
-    (said,) = done.stderr.splitlines()
-    assert "written by a newer rawkomem" in said and SAID in said and "--upgrade rawkomem" in said
-    assert not done.stdout
-    assert before == {file: file.read_bytes() for file in (project / ".rawko").rglob("*.md")}
+    for line in LINES:
+        done = rawkomem(*line.format(id=memory).split(), check=NewerFormat.exit_code)
+        (said,) = done.stderr.splitlines()
+        assert "written by a newer rawkomem" in said and SAID in said and "--upgrade rawkomem" in said, line
+        assert not done.stdout, line
+        assert before == {file: file.read_bytes() for file in (project / ".rawko").rglob("*.md")}, line
 
 
 def test_the_library_and_the_page_raise_it(project, memory, config):

@@ -45,7 +45,7 @@ def test_a_checkout_that_cannot_be_written_answers(closed, name):
     assert ("this use of the memories was not counted: cannot" in done.stderr) == (name == "inject")
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", ["search", "inject", "staged"])
 def test_without_a_cache_folder_the_index_is_in_memory(closed, tmp_path, monkeypatch, name):
     """As in a container: neither the checkout nor the home folder can be written."""
     tmp_path.chmod(0o555)

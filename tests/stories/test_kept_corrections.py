@@ -7,6 +7,7 @@ from rawkomem.learn.proposed_conditions import kinds_of_work
 from rawkomem.learn.turns import RunFacts
 from rawkomem.text.conditions import REFUSED, read_condition
 
+from tests.commands import spread
 from tests.stories.others import write_others
 from tests.stories.requests import CORRECTIONS, UNRELATED
 
@@ -14,19 +15,15 @@ from tests.stories.requests import CORRECTIONS, UNRELATED
 MIN_TEXTS = 8
 # of the unrelated requests, those that may get a pointer
 MAX_POINTED = 1
-CASES = [(name, ask) for name, correction in CORRECTIONS.items() for ask in correction.requests]
-
-
-@pytest.fixture(params=[1, 45])
-def others(request) -> int:
-    return request.param
+ASKED = [(name, ask) for name, correction in CORRECTIONS.items() for ask in correction.requests]
+CASES = [(*asked, others) for asked, others in spread(ASKED, [1, 45])]
 
 
 @pytest.fixture
-def kept(repository, memories, git, others):
+def kept(repository, memories, git):
     """Return a function that tells a session with a correction, keeps its draft, and commits it."""
 
-    def tell(said: str, ask: str) -> str:
+    def tell(said: str, ask: str, others: int) -> str:
         write_others(memories, others)
         turns = [("user", ask), ("assistant", "I did it."), ("user", said), ("assistant", "Understood.")]
         messages = [{"role": role, "content": text} for role, text in turns]
@@ -48,10 +45,10 @@ def _got(repository, id: str, task: str) -> str:
     return "pointer" if any(item.memory.id == id for item in injection.pointers) else "nothing"
 
 
-@pytest.mark.parametrize(("name", "ask"), CASES)
-def test_later_requests_get_it_and_unrelated_ones_do_not(name, ask, kept, repository):
+@pytest.mark.parametrize(("name", "ask", "others"), CASES)
+def test_later_requests_get_it_and_unrelated_ones_do_not(name, ask, others, kept, repository):
     correction = CORRECTIONS[name]
-    id = kept(correction.said, ask)
+    id = kept(correction.said, ask, others)
     got = {task: _got(repository, id, task) for task in correction.later}
     assert [*got.values()].count("text") >= MIN_TEXTS and "nothing" not in got.values(), got
     unrelated = {task: _got(repository, id, task) for task in UNRELATED}

@@ -13,7 +13,7 @@ import pytest
 from rawkomem.recall.signals import MAX_FULL, MAX_POINTERS
 
 from tests.commands import ROOT
-from tests.git.gitting import AGENT
+from tests.git.gitting import AGENT, PERSON
 from tests.hosts.hooks.payloads import claude, codex, copilot, cursor, gemini
 from tests.hosts.hooks.test_acts import decision
 from tests.stories.conftest import README
@@ -42,8 +42,7 @@ def promises(*sentences: str):
     "At the end of the turn rawkomem saves your correction as a draft, and rawkomem drafts asks you about it: one key"
     " keeps it.",
 )
-@pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "not committed"])
-@pytest.mark.parametrize("others", [1, 10, 45])
+@pytest.mark.parametrize(("others", "is_committed"), [(1, False), (10, True), (45, True), (45, False)])
 def test_tuesday(others, is_committed, talk, person, memories, git, rawkomem):
     write_others(memories, others)
     git.commit("other memories")
@@ -94,12 +93,12 @@ def test_a_memory_is_a_file_in_a_commit(memories, git, rawkomem):
     rawkomem("connect", "git")
     git("checkout", "-qb", "agent")
     (memories / "new.md").write_text("---\nid: mem_new\ntitle: Use tabs\nwhenToUse: [tabs]\n---\n\nUse tabs.\n")
-    git.commit("a rule", AGENT)
+    git.commit("a rule", AGENT, "--no-verify")
     assert "Use tabs" in rawkomem("diff", "main").stdout
     git("checkout", "-q", "main")
     (memories / "other-0.md").write_text((memories / "other-0.md").read_text().replace("by the API", "by the API only"))
-    git.commit("an edit")
-    git("merge", "-q", "agent", "-m", "merge")
+    git.commit("an edit", PERSON, "--no-verify")
+    git("merge", "-q", "--no-verify", "agent", "-m", "merge")
     assert "by the API only" in rawkomem("show", "mem_0000000000000_000000").stdout
     assert "committed by a person" in rawkomem("why", "mem_0000000000000_000000").stdout
     assert "committed by an agent" in rawkomem("why", "mem_new").stdout
@@ -114,8 +113,8 @@ def test_two_branches_change_the_same_memory(memories, git, rawkomem):
     for branch, words in (("left", ("--tag", "login")), ("right", ("--importance", "high"))):
         git("checkout", "-qb", branch, "main")
         rawkomem("amend", "mem_0000000000000_000000", *words)
-        git.commit(branch)
-    git("merge", "-q", "left", "-m", "merge")
+        git.commit(branch, PERSON, "--no-verify")
+    git("merge", "-q", "--no-verify", "left", "-m", "merge")
     shown = rawkomem("show", "mem_0000000000000_000000").stdout
     assert "login" in shown and "high" in shown
 

@@ -274,26 +274,34 @@ class Decisions(Pair):
             assert self.tagged.get(id, set()) - self.untagged <= {*memory.tags}, memory
 
 
-def answering_driver(folder: Path) -> str:
-    """Return a merge driver without a start of Python: it asks this process. A thousand merges would be thousands of starts."""
-    asked, answered, script = (folder / name for name in ("asked", "answered", "driver.sh"))
-    os.mkfifo(asked)
-    os.mkfifo(answered)
-    script.write_text(f'#!/bin/sh\nprintf "%s\\t" "$PWD" "$@" > {asked}\nread code < {answered}\nexit "$code"\n')
-    script.chmod(0o755)
+class AnsweringDriver:
+    """A merge driver without a start of Python: it asks this process. A thousand merges would be thousands of starts."""
 
-    def serve() -> None:
-        while asked.exists():  # until the test removes its folder
-            top, base, ours, theirs, marker, path = asked.read_text().split("\t")[:6]
+    def __init__(self, folder: Path):
+        self._asked, self._answered, script = (folder / name for name in ("asked", "answered", "driver.sh"))
+        os.mkfifo(self._asked)
+        os.mkfifo(self._answered)
+        question = f'printf "%s\\t" "$PWD" "$@" > {self._asked}'
+        script.write_text(f'#!/bin/sh\n{question}\nread code < {self._answered}\nexit "$code"\n')
+        script.chmod(0o755)
+        self.command = f"{script} %O %A %B %L %P"
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while question := self._asked.read_text():
+            top, base, ours, theirs, marker, path = question.split("\t")[:6]
             code = "0"
             try:
                 merge_files(*(os.path.join(top, name) for name in (base, ours, theirs)), path, int(marker))
             except RawkoError:
                 code = "1"
-            answered.write_text(f"{code}\n")
+            self._answered.write_text(f"{code}\n")
 
-    threading.Thread(target=serve, daemon=True).start()
-    return f"{script} %O %A %B %L %P"
+    def close(self) -> None:
+        """End the thread by an empty question, while its folder is there."""
+        self._asked.write_text("")
+        self._thread.join()
 
 
 class Forge:
@@ -309,9 +317,10 @@ class Forge:
         }
         folder.mkdir()
         self.git("init", "-q", "--bare")
+        self._answering = None if driver or plain else AnsweringDriver(folder.parent)
         if not plain:
             (folder / "info" / "attributes").write_text("*.md merge=rawkomem\n")
-            self.git("config", "merge.rawkomem.driver", driver or answering_driver(folder.parent))
+            self.git("config", "merge.rawkomem.driver", self._answering.command if self._answering else driver)
         self._contents = None
 
     def git(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
@@ -372,6 +381,8 @@ class Forge:
         return self._contents.stdout.read(size + 1)[:-1]
 
     def close(self) -> None:
+        if self._answering:
+            self._answering.close()
         if self._contents:
             self._contents.stdin.close()
             self._contents.wait()

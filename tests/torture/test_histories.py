@@ -6,11 +6,12 @@ If a history fails, the message has its seed and everything that happened in it.
 
 import os
 import shutil
+from collections.abc import Iterator
 
 import pytest
 
 from tests.commands import cases
-from tests.torture.branches import answering_driver
+from tests.torture.branches import AnsweringDriver
 from tests.torture.histories import History
 
 pytestmark = pytest.mark.slow
@@ -31,8 +32,10 @@ GROUPS = [WANTED] if WANTED else [OTHERS[first : first + PER_TEST] for first in 
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory) -> str:
-    return answering_driver(tmp_path_factory.mktemp("driver"))
+def driver(tmp_path_factory) -> Iterator[str]:
+    answering = AnsweringDriver(tmp_path_factory.mktemp("driver"))
+    yield answering.command
+    answering.close()
 
 
 def run_history(seed: int, folder, driver: str, patch: pytest.MonkeyPatch) -> str:

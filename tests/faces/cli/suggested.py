@@ -91,7 +91,7 @@ def leaves() -> Iterator[tuple[str, click.Command]]:
 
 
 def lines_in(text: str) -> list[str]:
-    return [one or other for one, other in QUOTED.findall(text)]
+    return [one or other for one, other in QUOTED.findall(text)] if "rawkomem " in text else []
 
 
 def words_of(line: str) -> list[str]:

@@ -194,8 +194,6 @@ def test_long_output_goes_to_the_pager_at_a_terminal_only(rawkomem, project, mon
     assert "PAGED True" in on_terminal([*START, "docs", "recall"], project)
     assert "PAGED" not in on_terminal([*START, "list"], project), "it fits"
     assert "PAGED" not in rawkomem("docs", "recall").stdout
-    monkeypatch.setenv("RAWKOMEM_PAGER", "cat")
-    assert "# " in on_terminal([*START, "docs", "recall"], project)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
@@ -213,7 +211,6 @@ def test_a_long_list_is_a_page_at_a_terminal_only(rawkomem, project, memories, m
     monkeypatch.setenv("RAWKOMEM_PAGER", "cat")
     lines = on_terminal([*START, "list"], project).strip().splitlines()
     assert "5 more: -n 0 shows all" in lines[-1] and sum("T" in line for line in lines) == PAGE_ROWS
-    assert on_terminal([*START, "list", "-n", "0"], project).count("T") == PAGE_ROWS + 5
     assert len(rawkomem("list").stdout.splitlines()) == PAGE_ROWS + 5
     assert len(rawkomem("list", "-n", "3").stdout.splitlines()) == 3
 

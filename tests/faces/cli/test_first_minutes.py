@@ -33,6 +33,7 @@ NOT_HERE = (
 )  # set-up of the machine, done for the tests already
 
 
+@pytest.mark.slow
 def test_the_demo_shows_every_step_as_a_person_typed_it(rawkomem, tmp_path):
     """Although no terminal is involved, none of what the demo writes may count as an agent's word."""
     done = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})

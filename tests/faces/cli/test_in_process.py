@@ -8,13 +8,9 @@ MEMORY = "---\nid: one\ntitle: Grüße aus Köln\ntags: [a]\n---\n\nZebra crossi
 @pytest.mark.parametrize(
     ("words", "input"),
     [
-        (("list",), ""),
         (("search", "zebra crossings", "--json"), ""),
-        (("search", "-"), "zebra crossings"),
         (("show", "none-such"), ""),
-        (("--help",), ""),
         (("serch",), ""),
-        (("scrub",), "write to bob@example.org ☃"),
         (("inject", "-", "--format", "json", "--explain"), "zebra crossings"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -96,7 +96,7 @@ def test_the_list_names_memories_by_their_titles(rawkomem, memory, project):
 
 def test_the_list_can_be_shortened(rawkomem, memory, repository):
     for number in range(21):
-        repository.amend(memory, title=f"Jobs {number}")
+        repository.add(f"Text {number}.", title=f"Jobs {number}")
     assert "showing 20 of 22: -n 0 shows all" in rawkomem("undo", "--list").stderr
     assert "'Jobs 20'" in rawkomem("undo", "--list", "-n", "1").stdout
     assert [len(json.loads(rawkomem("undo", "--list", "-n", n, "--json").stdout)) for n in "10"] == [1, 22]
@@ -214,15 +214,12 @@ def test_without_git_the_file_of_an_added_memory_is_removed(rawkomem, memory, me
 
 PROPOSALS = (
     "amend {id} --body Nine.",
-    "amend {id} --tag other",
     "amend {id} --valid-until 2030-01-01",
     "delete {id}",
     "delete {id} --archive",
     "supersede {id} {other} --anyway",
     "review {id} --hold",
     "feedback {id} wrong",
-    "feedback {id} harmful",
-    "feedback {id} helpful",
     "feedback {id} true",
     "link {id} {other}",
 )

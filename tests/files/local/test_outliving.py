@@ -164,12 +164,12 @@ def test_another_home_folder_disturbs_nothing(project, rawkomem, tmp_path_factor
     close_records()
     other = {"XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("home"))}
     for number in range(2):
-        told = rawkomem.process("add", "--title", f"Coffee {number}", "--body", "Black.", env=other).stderr
+        told = rawkomem("add", "--title", f"Coffee {number}", "--body", "Black.", env=other).stderr
         assert ("was not made by you on this machine" in told) == (number == 0), "it is said once"
-        assert len(rawkomem.process("undo", "--list", env=other).stdout.splitlines()) == number + 1
-        assert "no drafts" in rawkomem.process("drafts", env=other).stderr
         assert drafts(project) == {"one", "two"} and is_vouched(project, id)
-        assert id in rawkomem.process("undo", "--list").stdout
+    assert len(rawkomem("undo", "--list", env=other).stdout.splitlines()) == 2
+    assert "no drafts" in rawkomem("drafts", env=other).stderr
+    assert id in rawkomem("undo", "--list").stdout
     assert {path.name for path in (project / ".rawko").glob("local*")} == {"local", "local-2"}
     assert not list(project.rglob("*aside*"))
     if in_git:
@@ -196,10 +196,10 @@ def test_a_person_adopts_the_records_of_a_copied_project(project, rawkomem, tmp_
     shutil.copytree(project, copy, symlinks=True)
     put(copy, "new")
     assert drafts(copy) == {"new"} and not is_vouched(copy, id)
-    told = rawkomem.process("doctor", cwd=copy, check=None).stdout
+    told = rawkomem("doctor", cwd=copy, check=None).stdout
     command = shlex.split(told.partition("if its records are yours, run: ")[2].partition(")")[0])
     assert command[:3] == ["rawkomem", "doctor", "--adopt"]
-    refused = rawkomem.process(*command[1:], cwd=copy, check=1).stderr
+    refused = rawkomem(*command[1:], cwd=copy, check=1).stderr
     assert "only a person at a terminal may adopt records" in refused
     for _ in range(2):  # the second time, there is nothing new
         adopted(copy, command[3])

@@ -162,10 +162,14 @@ def test_a_text_is_gone_from_every_place(planted, project, worktree, rawkomem):
     assert kept.read_text() == "Unsaved: [PURGED]\n\nAnother line.\n"
 
 
-def test_a_purged_memory_does_not_come_back_with_the_next_turn(planted, project):
+def test_a_purged_memory_is_in_no_notice_and_does_not_come_back_with_the_next_turn(planted, hook):
     repository = planted.repository
+    assert WORD in str(read(repository.layout, "SELECT line FROM news"))
     (id,) = [row.id for row in repository.list() if "vault door" in row.title.lower()]
     repository.lifecycle.purge(id)
+    told = [text for text in repository.warnings if str(planted.transcript) in text]
+    assert told and "still holds the text" in told[0] and WORD not in str(repository.warnings)
+    assert WORD not in hook("claude", "prompt", {**claude("UserPromptSubmit", prompt="hello"), "session_id": "later"})
     planted.answer("Once more.")
     repository.sync()
     assert "vault door" not in str([row.title.lower() for row in repository.list()])
@@ -176,23 +180,6 @@ def test_a_purged_draft_does_not_come_back_with_the_next_turn(planted, project):
         assert person.lifecycle.purge_text(CORRECTION).removed["drafts"] == 1
     planted.answer("Once more.")
     assert CORRECTION not in str(read(planted.repository.layout, "SELECT draft FROM drafts"))
-
-
-def test_no_notice_tells_a_purged_title(planted, hook):
-    repository = planted.repository
-    assert WORD in str(read(repository.layout, "SELECT line FROM news"))
-    (id,) = [row.id for row in repository.list() if "vault door" in row.title.lower()]
-    repository.lifecycle.purge(id)
-    told = hook("claude", "prompt", {**claude("UserPromptSubmit", prompt="hello there"), "session_id": "later"})
-    assert WORD not in told
-
-
-def test_a_purge_names_the_transcript_of_the_host_without_the_text(planted):
-    repository = planted.repository
-    (id,) = [row.id for row in repository.list() if "vault door" in row.title.lower()]
-    repository.lifecycle.purge(id)
-    told = [text for text in repository.warnings if str(planted.transcript) in text]
-    assert told and "still holds the text" in told[0] and WORD not in str(repository.warnings)
 
 
 def test_of_a_dropped_draft_only_the_id_stays(planted, project, rawkomem):
@@ -224,8 +211,7 @@ def test_an_agent_may_not_purge_a_text_and_a_short_one_is_refused(planted, proje
     assert "pass the id of a memory or --text" in rawkomem("purge", check=2).stderr
 
 
-@pytest.mark.parametrize("answer", ["y", "n"])
-@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize(("answer", "typed"), [("y", True), ("y", False), ("n", True)])
 def test_a_person_types_or_pipes_the_text_and_confirms_at_the_terminal(planted, project, terminal, answer, typed):
     command = f"{' '.join(START)} purge --text -"
     words = ["sh", "-c", command if typed else f"printf %s {WORD} | {command}"]

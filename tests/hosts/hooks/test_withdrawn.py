@@ -11,6 +11,7 @@ from rawkomem.model.entries import Entry
 from rawkomem.recall.inject import MAX_NOTICES
 from rawkomem.repository import Repository
 
+from tests.commands import spread
 from tests.hosts.hooks.conftest import MEMORY
 from tests.hosts.hooks.payloads import ASK, claude, codex, copilot, cursor
 
@@ -43,7 +44,10 @@ def context(out: str) -> str:
     return json.loads(out).get("hookSpecificOutput", {}).get("additionalContext", "") if out else ""
 
 
-@pytest.fixture(params=["hook", "inject", "inject --format plain", "MCP"])
+DOORS = ["hook", "inject", "inject --format plain", "MCP"]
+
+
+@pytest.fixture(params=DOORS)
 def ask(request, hook, rawkomem, repository, remembered):
     """Asks in a session: by the hook, by the command, or by the tool `recall` of the MCP server."""
 
@@ -72,7 +76,7 @@ def told(repository, remembered):
     return asked
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("change", "ask"), spread([*CHANGES], DOORS), indirect=["ask"])
 def test_a_session_hears_once_that_its_memory_was_withdrawn_or_changed(ask, repository, change):
     make, line = CHANGES[change]
     make(repository)
