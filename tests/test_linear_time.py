@@ -19,7 +19,7 @@ from rawkomem.exchange.memory_page import escaped_line as plain_line
 from rawkomem.exchange.memory_page import without_links
 from rawkomem.exchange.notes import MAX_NOTE_WORDS
 from rawkomem.exchange.sources import Source
-from rawkomem.faces.lsp.positions import conditions_in, fronts, lines_of, names_in
+from rawkomem.faces.lsp.documents import conditions_in, fronts, lines_of, names_in
 from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks
 from rawkomem.format.body import list_items, read_citation, sections_of, wikilinks_in

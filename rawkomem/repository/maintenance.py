@@ -61,7 +61,7 @@ from ..state.housekeeping import (
 )
 from ..state.plans import joined_plan
 from ..state.runs import TRACE
-from ..state.strength import FADED_BELOW, Strength, strength_of
+from ..state.strength import Strength, strength_of
 from ..state.trust import PERSON
 from ..text.clean import one_line
 from .core import Core, Wing, batches
@@ -222,7 +222,7 @@ class Lifecycle(Wing):
 
         def decide(census: Census, staying: Reasons) -> Plan:
             nonlocal outlook
-            outlook = decay_outlook(census, FADED_BELOW)
+            outlook = decay_outlook(census)
             plan = _only_agreed(plan_prune(census, by), agreed)
             return plan if unique else self.recallable(census, plan, {}, staying)
 

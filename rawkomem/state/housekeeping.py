@@ -409,8 +409,8 @@ class Outlook:
         }
 
 
-def decay_outlook(census: Census, least: float) -> Outlook:
-    """Return the memories with a strength below `least`. Links to memories below it do not count for the others."""
+def decay_outlook(census: Census) -> Outlook:
+    """Return the memories that faded. Links to faded memories do not count for the others."""
     around = linked_memories(census)
     may_fade = {
         id: memory
@@ -426,7 +426,7 @@ def decay_outlook(census: Census, least: float) -> Outlook:
         for id in pending:
             links = len(around.get(id, set()) - faded)
             strengths[id] = strength_of(may_fade[id], links, census.now)
-        gone = {id for id in pending if strengths[id].value < least}
+        gone = {id for id in pending if strengths[id].value < FADED_BELOW}
         faded |= gone
         pending = {
             other for id in gone for other in around.get(id, ()) if other in may_fade
@@ -452,7 +452,7 @@ def plan_prune(census: Census, by: str = "") -> Plan:
     Critical memories and memories that a person vouches for are never archived. A decayed memory stays while a memory
     that it superseded is not archived, because that one would be in use again.
     """
-    outlook = decay_outlook(census, FADED_BELOW)
+    outlook = decay_outlook(census)
     memories = census.memories
     reasons = {id: str(outlook.strengths[id]) for id in outlook.faded}
     for id, memory in sorted(memories.items()):

@@ -4,7 +4,7 @@ import pytest
 from rawkomem.faces.cli.opening import open_repository
 from rawkomem.faces.lsp.documents import Shelf
 from rawkomem.faces.mesh.api import open_mesh_repository
-from rawkomem.faces.mesh.values import MemoryMeshOptions
+from rawkomem.faces.mesh.records import MemoryMeshOptions
 from rawkomem.faces.web.page_server import PageServer, open_for_page
 from rawkomem.hosts.hooks import _open_repository
 from rawkomem.hosts.known_hosts import Call

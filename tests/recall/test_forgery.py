@@ -6,10 +6,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rawkomem.faces.mcp.replies import found_list, whole_memory
+from rawkomem.faces.mcp.tools import found_list, whole_memory
 from rawkomem.faces.mesh.api import MemoryContextManager
-from rawkomem.faces.mesh.records import format_results
-from rawkomem.faces.mesh.values import SearchResult
+from rawkomem.faces.mesh.records import SearchResult, format_results
 from rawkomem.format.body import Citation
 from rawkomem.git.citations import Cited
 from rawkomem.hosts.hooks import answer

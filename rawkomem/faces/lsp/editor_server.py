@@ -19,9 +19,8 @@ from pygls.protocol import LanguageServerProtocol
 from ...files.check import NOT_IDEAL, check_text
 from ...model.errors import RawkoError
 from ...model.values import ERROR, WARNING
-from . import editing, features
-from .documents import Documents
-from .positions import locate_problem
+from . import features
+from .documents import Documents, locate_problem
 
 SEVERITY = {
     ERROR: lsp.DiagnosticSeverity.Error,
@@ -151,15 +150,15 @@ FEATURES: tuple[tuple[str, Callable[[Documents, Any], Any], Any], ...] = (
     (lsp.WORKSPACE_SYMBOL, features.workspace_symbols, None),
     (
         lsp.TEXT_DOCUMENT_CODE_ACTION,
-        editing.code_actions,
-        lsp.CodeActionOptions([editing.ACTION_KIND]),
+        features.code_actions,
+        lsp.CodeActionOptions([features.ACTION_KIND]),
     ),
 )
 # command → what it does, and the types of its arguments; those at the end may be left out
 COMMANDS: dict[str, tuple[Callable[..., Awaitable[Any]], tuple[type, ...]]] = {
-    editing.NEW_COMMAND: (editing.new_memory, (str, str)),
-    editing.AMEND_COMMAND: (editing.amend_memory, (str, int)),
-    editing.SHOW_COMMAND: (editing.show_document, (str, int)),
+    features.NEW_COMMAND: (features.new_memory, (str, str)),
+    features.AMEND_COMMAND: (features.amend_memory, (str, int)),
+    features.SHOW_COMMAND: (features.show_document, (str, int)),
     features.SEARCH_COMMAND: (features.search_memories, (str,)),
     features.WHY_COMMAND: (features.why_recalled, (str, int, str)),
 }

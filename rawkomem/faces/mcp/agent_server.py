@@ -29,8 +29,7 @@ from ...redaction.find import redact
 from ...repository import Repository
 from ...text.clean import one_line
 from ...text.safe import safe_title
-from .replies import complaint
-from .tools import DEFAULT_AUTHOR, PROMPTS, VERBS, Caller, get
+from .tools import DEFAULT_AUTHOR, PROMPTS, VERBS, Caller, complaint, get
 
 Answer = TypeVar("Answer")
 

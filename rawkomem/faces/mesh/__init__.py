@@ -2,12 +2,11 @@
 
 `api`: Provide the memory mesh of RFC-0011 over a Repository: SyncMemoryMesh, MemoryMesh with `await`, and the context manager
 `cli`: Run `memory-mesh`: the Zero-JSON command line of RFC-0011 §9, with its exact output
-`records`: Turn content and metadata into entries, memories into records, and results into text for a prompt; store unless known
-`values`: Declare the arguments and results of the API of RFC-0011
+`records`: Declare the arguments and results of the API; turn content and metadata into entries, memories into records, and results into text for a prompt; store unless known
 """
 
 from .api import ContextManagerConfig, MemoryContextManager, MemoryMesh, SyncMemoryMesh
-from .values import (
+from .records import (
     CacheStats,
     FormatOptions,
     GetAllOptions,

@@ -38,18 +38,6 @@ from ...text.language import NEAR_DUPLICATE
 from ...text.safe import safe_line
 from . import records
 from .records import (
-    block_of,
-    checked_metadata,
-    entry_of,
-    format_results,
-    lesson_id_of,
-    name_of,
-    record_of,
-    reflection_of,
-    skill_record_of,
-    skill_result_of,
-)
-from .values import (
     DEFAULT_AGENT,
     CacheStats,
     FormatOptions,
@@ -75,7 +63,17 @@ from .values import (
     SkillResult,
     SynthesisOptions,
     SynthesisResult,
+    block_of,
+    checked_metadata,
+    entry_of,
+    format_results,
+    lesson_id_of,
+    name_of,
     read_options,
+    record_of,
+    reflection_of,
+    skill_record_of,
+    skill_result_of,
     value,
 )
 

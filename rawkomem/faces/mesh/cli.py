@@ -32,8 +32,7 @@ from ...model.values import filled
 from ..cli.declarations import parameter
 from ..cli.options import LIMIT
 from .api import SyncMemoryMesh, naming_file, read_text
-from .records import format_record
-from .values import DEFAULT_AGENT
+from .records import DEFAULT_AGENT, format_record
 
 TAG = "[MemoryMesh]"
 DEFAULT_TYPE = "event"  # the type of a memory that is stored without one

@@ -1,9 +1,8 @@
 """What stands where in a memory file, and what is told about it: without a server."""
 
 import pytest
-from rawkomem.faces.lsp.documents import Shelf
+from rawkomem.faces.lsp.documents import Shelf, conditions_in, names_in
 from rawkomem.faces.lsp.features import Teller, fired_card
-from rawkomem.faces.lsp.positions import conditions_in, names_in
 from rawkomem.files import session_records
 from rawkomem.files.layout import find_layout
 from rawkomem.format.entries import read_entries

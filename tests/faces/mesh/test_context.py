@@ -9,8 +9,7 @@ import re
 import pytest
 from rawkomem.faces import mesh as package
 from rawkomem.faces.mesh.api import MemoryContextManager, MemoryMesh, SyncMemoryMesh, importance_of
-from rawkomem.faces.mesh.records import format_results
-from rawkomem.faces.mesh.values import (
+from rawkomem.faces.mesh.records import (
     HeritageChain,
     InteractionContext,
     LessonContext,
@@ -22,6 +21,7 @@ from rawkomem.faces.mesh.values import (
     SearchResult,
     SkillOptions,
     SynthesisOptions,
+    format_results,
     our_name,
 )
 from rawkomem.format.yamo import read_yamo_block

@@ -11,8 +11,7 @@ import threading
 
 import pytest
 from rawkomem.faces.mesh.api import MemoryMesh, SyncMemoryMesh
-from rawkomem.faces.mesh.records import checked_metadata
-from rawkomem.faces.mesh.values import HeritageChain, LessonContext, our_name
+from rawkomem.faces.mesh.records import HeritageChain, LessonContext, checked_metadata, our_name
 from rawkomem.format.yamo import read_yamo_block
 from rawkomem.model.errors import BadInput, NotFound, Refused
 

@@ -3,7 +3,6 @@
 import pytest
 from rawkomem.model.entries import Entry
 from rawkomem.state.housekeeping import decay_outlook, plan_prune
-from rawkomem.state.strength import FADED_BELOW
 
 from tests.state.lifecycle.lives import AT_NOW, NOW, census_of, said
 
@@ -58,7 +57,7 @@ def test_links_to_nothing_are_taken_back():
 def test_a_digest_does_not_hold_what_it_was_made_of():
     census = census_of(said("old", 60), said("digest", extra={"derivedFrom": ["old"]}))
     assert archived(plan_prune(census)) == ["old"]
-    assert decay_outlook(census, FADED_BELOW).strengths["old"].value == 0.0875
+    assert decay_outlook(census).strengths["old"].value == 0.0875
 
 
 def test_prune():
