@@ -111,9 +111,11 @@ def pack(
 def _least_beside(item: Scored, limits: Limits) -> float:
     """Return the confidence that an item needs beside another one.
 
-    A vouched rule that an import moved in needs less. A short one needs no more than alone: its pointer costs as much.
+    A vouched rule that an import moved in needs less if the task names a word of its title. A short one needs no more
+    than alone then: its pointer costs as much.
     """
-    if item.signals.unverified or not imported_from(item.memory):
+    is_rule = imported_from(item.memory) and not item.signals.unverified
+    if not (is_rule and item.shares_title):
         return limits.min_beside
     is_short = len(item.memory.body) <= SHORT_RULE_CHARS
     return 0.0 if is_short else min(limits.min_beside, MIN_RULE_BESIDE)

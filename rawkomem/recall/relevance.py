@@ -192,8 +192,14 @@ def gate(
 ) -> list[Scored]:
     """Mark the items that must not be injected with the reason. Each item is judged independently of the others."""
     gated = []
+    asked = {*language().stems(" ".join(question.content))}
     for item in scored:
-        item = replace(item, is_named=is_named(item.memory.title, question.title_stems))
+        title = item.memory.title
+        item = replace(
+            item,
+            is_named=is_named(title, question.title_stems),
+            shares_title=not asked.isdisjoint(language().stems(title)),
+        )
         gated.append(replace(item, out=_why_out(item, profile, limits, question)))
     return gated
 

@@ -438,6 +438,7 @@ class Scored:
     order: tuple[Factor, ...] = ()  # importance and age, if the profile orders by them
     out: Reason | None = None
     is_named: bool = False  # the task contains the words of its title
+    shares_title: bool = False  # the task has a content word of its title
     text: str | None = None  # the part of its body that is shown; None: not chosen yet
     is_pointed: bool = False  # left out, but the prompt points to it
 

@@ -44,7 +44,7 @@ MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
 MIN_CONFIDENCE = 0.4  # probability of relevance that an injected memory needs
 # … beside another one, or in a long task
 MIN_BESIDE = 0.75
-MIN_RULE_BESIDE = 0.6  # … of a vouched rule that an import moved in
+MIN_RULE_BESIDE = 0.6  # … of a vouched rule that an import moved in, if the task names a word of its title
 SHORT_RULE_CHARS = 300  # of such a rule that needs no more beside another than alone
 MIN_POINTER = 0.2  # probability of relevance that a pointer needs
 MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)

@@ -449,11 +449,12 @@ def rule(id: str, confidence: float, chars: int, imported: bool = True, why: str
     found = item(memory(id, body=body, extra=extra))
     return replace(
         found,
+        shares_title=True,
         signals=replace(found.signals, confidence=confidence, unverified=Standing(why=why) if why else None),
     )
 
 
-def test_beside_another_memory_a_moved_in_rule_needs_less_confidence_and_a_short_one_no_more_than_alone():
+def test_beside_another_memory_a_moved_in_rule_that_the_task_names_needs_less_confidence():
     first, limits = rule("first", 0.9, 900), Limits(max_injected=2)
 
     def goes_in(second: Scored) -> bool:
@@ -462,8 +463,18 @@ def test_beside_another_memory_a_moved_in_rule_needs_less_confidence_and_a_short
     assert goes_in(rule("short", 0.45, SHORT_RULE_CHARS))
     assert not goes_in(rule("longer", 0.45, SHORT_RULE_CHARS + 1))
     assert goes_in(rule("longer", MIN_RULE_BESIDE, SHORT_RULE_CHARS + 1))
+    assert not goes_in(replace(rule("other", 0.7, 100), shares_title=False)), "the task names no word of its title"
     assert not goes_in(rule("noted", 0.7, 100, imported=False))
     assert not goes_in(rule("strange", 0.7, 100, why="nobody vouches for it"))
+
+
+def test_a_task_that_names_a_word_of_a_title_is_seen(repository, memories):
+    for name, title in (("ports", "Test servers"), ("frames", "Window frames")):
+        text = f"---\ntitle: {title}\n---\n\nA server in a test listens on port 0, so that runs do not clash.\n"
+        (memories / f"{name}.md").write_text(text)
+    found = repository.inject("the servers of this test clash")
+    shares = {one.memory.title: one.shares_title for one in (*found.items, *found.left_out)}
+    assert shares == {"Test servers": True, "Window frames": False}
 
 
 CHECKS = """# Project

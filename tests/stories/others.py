@@ -1,4 +1,4 @@
-"""Other memories of a project, so that a story is told among 1, 10 or 45 of them."""
+"""Other memories of a project, so that a story is told among 1, 10, 45 or 300 of them."""
 
 from pathlib import Path
 
@@ -55,7 +55,10 @@ assert len(OTHERS) == 45
 
 
 def write_others(memories: Path, count: int) -> None:
-    """Write the first `count` other memories as files."""
-    for number, (title, when, text) in enumerate(OTHERS[:count]):
+    """Write `count` other memories as files; after the last one the list starts again, for another module."""
+    for number in range(count):
+        title, when, text = OTHERS[number % len(OTHERS)]
+        if module := number // len(OTHERS):
+            title, when = (f"{one} of module {module}" for one in (title, when.partition("|")[0]))
         head = f"id: mem_{number:013d}_000000\ntitle: {title}\nwhenToUse:\n  - {when}\nimportance: medium"
         (memories / f"other-{number}.md").write_text(f"---\n{head}\n---\n\n{text}\n")

@@ -20,7 +20,7 @@ PROGRAM = "#!/bin/sh\necho 3 passed in 0.1s\n"
 
 
 @pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "not committed"])
-@pytest.mark.parametrize("others", [1, 10, 45])
+@pytest.mark.parametrize("others", [1, 10, 45, 300])
 def test_tuesday(others, is_committed, home, model, seat, project, memories, git, person):  # noqa: F811
     write_others(memories, others)
     (project / "Makefile").write_text("suite:\n\t@echo 3 passed in 0.1s\n")

@@ -152,7 +152,8 @@ ALL = [
         "opencode-linux-*/bin/opencode",
         lambda prompt: ["run", *prompt.split(" ")],
         lambda prompt: ["run", "-c", *prompt.split(" ")],
-        lambda url: {"OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        # it fetches a package for each folder with plugins, and waits more than a minute where it cannot
+        lambda url: {"OPENCODE_DISABLE_MODELS_FETCH": "1", "npm_config_offline": "true"},
         _opencode_files,
     ),
     Host(
