@@ -8,7 +8,6 @@ import codecs
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 
 from ..model.values import record
 from ..text.clean import visible_text
@@ -273,29 +272,17 @@ def _in_checksum(data: bytes, at: int) -> bool:
     return start >= 0 and not any(c in b" \t\r\n,;\"'" for c in before[start:])
 
 
-@cache
-def _plain_key() -> re.Pattern[str]:
-    """Return a pattern of keys, which may overlap: a prefix, and enough characters after it."""
-    literals = {
-        literal
-        for rule in PREFIX_RULES
-        for literal in rule.literals
-        if len(literal) > 3
-    }
-    return re.compile(
-        rf"(?=((?:{'|'.join(map(re.escape, literals))})[\w.=+/~-]{{16,100}}))", re.ASCII
-    )
-
-
 def _plain_hits(text: str) -> Iterator[Hit]:
     """Yield keys with a known prefix and mail addresses, without RE2."""
-    for match in _plain_key().finditer(text):
-        if is_random(match[1]):
-            rule = next(
-                rule for rule in PREFIX_RULES if match[1].startswith(rule.literals)
-            )
-            yield *match.span(1), rule.name
-    for match in re.finditer(PLAIN_ADDRESS, text):
+    for rule in PREFIX_RULES:
+        for literal in rule.literals:
+            # one pattern of all literals would take longer to compile than a prompt may wait
+            if len(literal) > 3 and literal in text:
+                key = rf"(?=({re.escape(literal)}[\w.=+/~-]{{16,100}}))"
+                for match in re.finditer(key, text, re.ASCII):
+                    if is_random(match[1]):
+                        yield *match.span(1), rule.name
+    for match in re.finditer(PLAIN_ADDRESS, text) if "@" in text else ():
         start, end = match.span()
         around = (
             text[max(0, start - CONTEXT_LENGTH) : start],

@@ -417,9 +417,11 @@ def statement_keys(said: Prose) -> set[tuple[int, int]]:
     """
     keys = set()
     for one in _all_statements(said):
-        keys.add(
-            (_checksum("words", one.words), _checksum(one.is_negative, one.numbers))
-        )
+        role = "rejects" if one.rejected else "states"
+        stance = _checksum(f"{role} {one.is_negative}", one.numbers)
+        for rest in _without_one_object(one) if one.rejected else [one.kept]:
+            if words := rest | one.rejected:
+                keys.add((_checksum("words", words), stance))
         if one.chosen:
             frame = (
                 _checksum("frame", one.frame)
@@ -427,10 +429,6 @@ def statement_keys(said: Prose) -> set[tuple[int, int]]:
                 else _checksum("title", said.title)
             )
             keys.add((frame, _checksum("chosen", one.chosen)))
-        for rest in _without_one_object(one) if one.rejected else ():
-            keys.add(
-                (_checksum("words", rest | one.rejected), _checksum("rejects", ()))
-            )
     return keys
 
 

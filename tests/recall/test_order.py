@@ -4,6 +4,7 @@ import json
 from datetime import UTC
 
 import pytest
+from rawkomem.index.catalogue import opposed_keys
 from rawkomem.model.filters import Filter
 from rawkomem.model.values import now
 from rawkomem.repository import Repository
@@ -153,6 +154,22 @@ def test_a_prompt_compares_only_memories_that_the_index_has_paired(tmp_path, mon
     monkeypatch.setattr(contradictions, "prose_of", lambda memory: read.append(memory.id) or prose_of(memory))
     assert "old" not in ids_injected(repository)
     assert set(read) <= {"old", "new"}
+
+
+def test_sentences_that_state_nothing_take_no_place_of_a_contradiction(tmp_path):
+    said = "The chart cache is cleared after {} minutes. Since the library changed, look twice."
+    charts = [(id, "Chart cache", "chart|plot", said.format(n), "low", n) for id, n in (("new", 5), ("old", 9))]
+    rows = [(f"m{n:03}", f"Step {n}", "step", f"{n}.", "low", 900) for n in range(120)]
+    repository = made(tmp_path, rows + charts)
+    assert ids_injected(repository) == ["new"]
+    paired = {id for id, *_ in repository.core.read(lambda: [*opposed_keys(repository.core.catalogue.db)])}
+    assert paired == {"old", "new"}
+
+
+def test_two_memories_that_reject_the_same_are_no_pair(tmp_path):
+    body = "Remove control codes from the text."
+    repository = made(tmp_path, [(name, name, "text", body, "low", 1) for name in ("one", "two")])
+    assert repository.core.read(lambda: [*opposed_keys(repository.core.catalogue.db)]) == []
 
 
 def text(title, when, body, **fields):

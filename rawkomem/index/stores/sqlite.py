@@ -149,9 +149,21 @@ HAS_HUMP = late_regex("[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
 
+# the columns of an index, and the few combinations of their values: each is looked up after the one before
+STATE_COLUMNS = ("status", "kind", "vouched")
+STATE = ", ".join(STATE_COLUMNS)
+EACH_STATE = f"""
+WITH RECURSIVE states AS (
+    SELECT * FROM (SELECT {STATE} FROM documents ORDER BY {STATE} LIMIT 1)
+    UNION ALL
+    SELECT d.status, d.kind, d.vouched FROM states JOIN documents d ON d.n = (
+        SELECT n FROM documents WHERE ({STATE}) > (states.status, states.kind, states.vouched) ORDER BY {STATE} LIMIT 1)
+)
+"""
+
 STORE_SCHEMA = f"""
 CREATE TABLE documents (n INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, UNIQUE (id));
-CREATE INDEX documents_state ON documents (status, kind, vouched);
+CREATE INDEX documents_state ON documents ({STATE});
 CREATE INDEX documents_unvouched ON documents (vouched) WHERE vouched = 0;
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);
@@ -542,6 +554,8 @@ class SqliteStore:
     ) -> tuple[str, list[str | int | bytes]]:
         """Return an SQL condition that keeps a query inside the filter; empty if nothing is outside."""
         where, values = filter_sql(only)
+        if where and only not in self._outside and self._holds_all(only):
+            self._outside[only] = ""
         if where and only not in self._outside:
             sql = f"SELECT count(*), (SELECT count(*) FROM documents) FROM documents d WHERE NOT ({where})"
             outside, count = next(self.db.execute(sql, values))
@@ -558,6 +572,14 @@ class SqliteStore:
         within = "IN" if self._outside[only] == where else "NOT IN"
         select = f"SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE {self._outside[only]}"
         return f"AND {column} {within} ({select})", values
+
+    def _holds_all(self, only: Filter) -> bool:
+        """Tell whether a filter compares the STATE_COLUMNS alone, and every memory is inside."""
+        if not all(field.column in STATE_COLUMNS for field, _ in asked(only)):
+            return False
+        where, values = filter_sql(only)
+        sql = f"{EACH_STATE} SELECT 1 FROM states d WHERE NOT ({where}) LIMIT 1"
+        return self.db.execute(sql, values).fetchone() is None
 
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
         scores = dict(found)
