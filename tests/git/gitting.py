@@ -6,6 +6,9 @@ from pathlib import Path
 
 PERSON = ("Ada Person", "ada@example.org")
 AGENT = ("claude[bot]", "noreply@anthropic.com")
+# Without `maintenance.auto`, each commit would start a process that looks for packs to join.
+NAMES = ("init.defaultBranch=main", "protocol.file.allow=always", "maintenance.auto=false", "gc.auto=0")
+SETTINGS = [word for name in NAMES for word in ("-c", name)]
 
 
 class Git:
@@ -32,7 +35,7 @@ class Git:
         }
         settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_EDITOR": "true"}
         return subprocess.run(
-            ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *words],
+            ["git", *SETTINGS, *words],
             cwd=self.folder, env={**clean, **who, **settings, **(env or {})}, capture_output=True, text=True, check=False,
         )  # fmt: skip
 

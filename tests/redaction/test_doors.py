@@ -40,7 +40,7 @@ def left(name: str, folder: Path, said: str = "") -> list[str]:
     return [place for place, data in found.items() if any(part in data.lower() for part in parts(name))]
 
 
-USUAL = ("github", "typed", "address")  # known by its own form, by its name, by its place
+USUAL = ("jwt", "typed", "address")  # known by its own form and long, by its name, by its place
 
 
 @pytest.fixture(params=[*USUAL, *in_slow_lane(SECRETS.keys() - USUAL)])

@@ -200,9 +200,9 @@ def test_two_users_of_one_project_do_not_pile_up_folders(project, rawkomem, loca
     """As a machine and a container that share a folder: each finds its own state again."""
     homes = [str(tmp_path_factory.mktemp(name)) for name in ("host", "container")]
     for number, home in enumerate(homes * 2):
-        rawkomem("add", "--title", f"T {number}", "--body", "x", env={"XDG_CONFIG_HOME": home})
+        rawkomem.process("add", "--title", f"T {number}", "--body", "x", env={"XDG_CONFIG_HOME": home})
     for home in homes:
-        assert len(rawkomem("undo", "--list", env={"XDG_CONFIG_HOME": home}).stdout.splitlines()) == 2
+        assert len(rawkomem.process("undo", "--list", env={"XDG_CONFIG_HOME": home}).stdout.splitlines()) == 2
     assert {path.name for path in local.parent.glob("local*")} == {"local", "local-2"}
 
 

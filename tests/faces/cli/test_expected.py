@@ -211,6 +211,7 @@ def test_a_long_list_is_a_page_at_a_terminal_only(rawkomem, project, memories, m
     monkeypatch.setenv("RAWKOMEM_PAGER", "cat")
     lines = on_terminal([*START, "list"], project).strip().splitlines()
     assert "5 more: -n 0 shows all" in lines[-1] and sum("T" in line for line in lines) == PAGE_ROWS
+    assert on_terminal([*START, "list", "-n", "0"], project).count("T") == PAGE_ROWS + 5
     assert len(rawkomem("list").stdout.splitlines()) == PAGE_ROWS + 5
     assert len(rawkomem("list", "-n", "3").stdout.splitlines()) == 3
 

@@ -164,11 +164,11 @@ def test_another_home_folder_disturbs_nothing(project, rawkomem, tmp_path_factor
     close_records()
     other = {"XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("home"))}
     for number in range(2):
-        told = rawkomem("add", "--title", f"Coffee {number}", "--body", "Black.", env=other).stderr
+        told = rawkomem.process("add", "--title", f"Coffee {number}", "--body", "Black.", env=other).stderr
         assert ("was not made by you on this machine" in told) == (number == 0), "it is said once"
         assert drafts(project) == {"one", "two"} and is_vouched(project, id)
-    assert len(rawkomem("undo", "--list", env=other).stdout.splitlines()) == 2
-    assert "no drafts" in rawkomem("drafts", env=other).stderr
+    assert len(rawkomem.process("undo", "--list", env=other).stdout.splitlines()) == 2
+    assert "no drafts" in rawkomem.process("drafts", env=other).stderr
     assert id in rawkomem("undo", "--list").stdout
     assert {path.name for path in (project / ".rawko").glob("local*")} == {"local", "local-2"}
     assert not list(project.rglob("*aside*"))
