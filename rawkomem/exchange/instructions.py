@@ -122,24 +122,26 @@ def shortened_page(
 def _staying_lines(section: str, kept: frozenset[str], has_title: bool) -> list[str]:
     """Return the lines that stay of a moved section: the page's title, links to other pages, some rules with their headings.
 
-    With a rule that ends in a colon, the list and the code after it stay.
+    With a rule, the code right after it stays, and the list after a colon.
     """
     staying: list[str] = []
     above: list[str] = []  # headings of the next rule
     is_open = False
+    is_after_rule = False
     for is_code, block in _blocks(section):
         content = plain_lines(block)
         level = 0 if is_code else heading_level(block)
         is_item = not is_code and bool(BULLET.match(block))
         if level > 1 or (level and has_title):
             above = [one for one in above if heading_level(one) < level] + [block]
-            is_open = False
+            is_open = is_after_rule = False
             continue
-        is_part = is_open and (is_code or is_item)
+        is_part = (is_open and (is_code or is_item)) or (is_after_rule and is_code)
         is_rule = (bool(content) and content <= kept) or (
             not is_code and is_emphasized(block)
         )
-        is_open = is_part or (is_rule and block.endswith(":"))
+        is_open = (is_open and is_part) or (is_rule and block.endswith(":"))
+        is_after_rule = is_rule
         if is_rule or is_part:
             if is_item and staying and not above and BULLET.match(staying[-1]):
                 staying[-1] += f"\n{block}"

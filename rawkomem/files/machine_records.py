@@ -181,13 +181,17 @@ def note_rule_files(layout: Layout, places: Iterable[str]) -> None:
 
 
 def changed_rule_files(layout: Layout) -> list[str]:
-    """Return the files with rules that were edited after their import; a file that is gone is not named."""
+    """Return the files with rules that were edited after their import; a file that is gone is not named.
+
+    Of several names of a file, such as a link from CLAUDE.md to AGENTS.md, the record of the latest counts for all.
+    """
+    rows = read(layout, "SELECT path, checksum FROM rule_files ORDER BY number")
+    files = {place: os.path.join(layout.project, place) for place, _ in rows}
+    latest = {os.path.realpath(files[place]): known for place, known in rows}
     edited = []
-    for place, known in read(
-        layout, "SELECT path, checksum FROM rule_files ORDER BY number"
-    ):
+    for place, file in files.items():
         with suppress(OSError):
-            if _checksum_of(os.path.join(layout.project, place)) != known:
+            if _checksum_of(file) != latest[os.path.realpath(file)]:
                 edited.append(place)
     return edited
 

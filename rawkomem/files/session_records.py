@@ -219,6 +219,12 @@ def effects(layout: Layout) -> dict[str, dict[str, int]]:
     return effects_by_id
 
 
+def effects_since(layout: Layout, since: int) -> dict[str, int]:
+    """Return what came of all memories since a time → how often."""
+    sql = "SELECT what, count(*) FROM effects WHERE at >= ? GROUP BY what"
+    return dict(read(layout, sql, since))
+
+
 # Store drafts on this machine, each with the decision about it.
 
 MAX_CANDIDATES = 5  # drafts that an error lists for an ambiguous name

@@ -292,7 +292,7 @@ PAIR = re.compile(
 # A command of two words in a rule: "use make suite", "run `npm test`"; and a file name.
 COMMANDS = caseless(
     r"\b(?:use|run|call|with|via) `?((?:make|just|npm|pnpm|yarn|bun|cargo|go|uv|poetry|mix|rake|gradle|docker|git)"
-    r"(?: run)? (?!(?:sure|it|the|a|an|one|this|that)\b)[a-z][\w:-]{1,30})"
+    r"(?: run)? (?!(?:sure|it|the|a|an|one|this|that|here|there|instead|for|in|to|not|never|and|or)\b)[a-z][\w:-]{1,30})"
 )
 FILES = caseless(r"(?<![\w.-])[\w-]{2,30}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])")
 

@@ -25,6 +25,7 @@ from ..state.contradictions import (
     prose_of,
 )
 from ..text.language import NEAR_DUPLICATE, language, says_same, statement_of
+from . import cues
 
 Near = Callable[[str], Sequence[tuple[Memory, float]]]
 
@@ -165,17 +166,21 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
         is_close = (
             cosine >= MIN_COVER_COSINE and len(said.subject & other.subject) >= wanted
         )
-        is_same = not is_other_number and _asks_same(draft.text, other.subject)
+        is_same = not is_other_number and _asks_same(draft.text, text, other.subject)
         if is_close and is_same and not _contradicts(draft, memory):
             close.append((cosine, memory))
     return [memory for _, memory in sorted(close, key=lambda pair: -pair[0])]
 
 
-def _asks_same(text: str, known: frozenset[str]) -> bool:
+def _asks_same(text: str, memory: str, known: frozenset[str]) -> bool:
     """Tell whether most words of a clause that forbids nothing are among the known ones; true if all clauses forbid.
 
-    "Never run bare pytest, run make suite" does not say what a memory about pytest says.
+    "Never run bare pytest, run make suite" does not say what a memory about pytest says. Each command must be in the
+    memory as it is written: "make suite" is not a word about a suite.
     """
+    commands = cues.COMMANDS.findall(text)
+    if not all(command.lower() in memory.lower() for command in commands):
+        return False
     clauses = map(statement_of, CLAUSE_END.split(text))
     asked = [one.subject for one in clauses if one.subject and not one.negations]
     return not asked or any(len(one & known) > len(one) / 2 for one in asked)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rawkomem.exchange.formats import usual_sources
 from rawkomem.exchange.imported_entries import conditions_from_description, conditions_from_headings
-from rawkomem.exchange.instructions import shortened_page, strip_page
+from rawkomem.exchange.instructions import plain_lines, shortened_page, strip_page
 from rawkomem.hosts.hook_sessions import opening
 from rawkomem.model.errors import NotFound
 from rawkomem.text.conditions import match_condition
@@ -609,6 +609,25 @@ Deploys go out on Tuesdays. {more}
     )
     assert "what stays in CLAUDE.md:\n  ## Tests\n  ### Data\n  - NEVER copy the data" in done.stderr
     assert " tokens instead of " in done.stderr
+
+
+def test_the_code_that_an_emphasized_rule_speaks_of_stays_with_it():
+    """The agent read "always run these commands", and the commands were gone."""
+    rule = "**CRITICAL**: Always run these commands before a commit.\n\n```sh\nmake suite\n```\n"
+    text = f"## Before\n\n{rule}\nThe linter has hooks, too.\n\n```sh\nmake lint\n```\n"
+    assert shortened_page(text, plain_lines(text)).startswith(f"## Before\n\n{rule}\n<!--")
+
+
+def test_a_file_that_is_shortened_through_a_link_is_not_to_be_imported_again(project, rawkomem):
+    (project / "AGENTS.md").write_text(CLAUDE)
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    rawkomem("import", "CLAUDE.md", "AGENTS.md")
+    activate(rawkomem)
+    rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
+    assert "changed after" not in rawkomem("status").stdout
+    (project / "AGENTS.md").write_text(CLAUDE.replace("every release", "each release"))
+    rawkomem("import", "AGENTS.md")
+    assert "changed after" not in rawkomem("status").stdout
 
 
 def test_an_edit_after_the_shortening_is_not_overwritten(page, rawkomem):

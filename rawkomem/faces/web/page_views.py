@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 from ...files.records import records_path
+from ...files.session_records import effects_since, uses
 from ...git.citations import GONE, STALE
 from ...index.catalogue import Row, memory_of
 from ...index.stores.database import in_memory
@@ -76,6 +77,8 @@ MAX_GRAPH_NODES = 2_000  # memories in the graph: the most connected
 # the newest memories, shown one by one; older ones are counted per day
 MAX_TIMELINE_ITEMS = 1_500
 MAX_TAGS_OFFERED = 60  # tags in the filter: the most frequent
+WEEK_DAYS = 7  # that the first view sums up
+MAX_MOST_USED = 5
 # least cosine for a line in the graph, as for `rawkomem link list`
 MIN_SIMILARITY = 0.5
 MAX_QUESTION_CHARS = 4_000
@@ -202,8 +205,29 @@ def overview_view(repository: Repository, query: Query, render: Render) -> Facts
             "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
         },
         "waiting": len(repository.waiting()),
+        "week": _week(repository, in_use),
         "writes_as": repository.core.via,
         "forms": {"kind": KINDS, "importance": [*IMPORTANCE], "link": [*LINK_TYPES]},
+    }
+
+
+def _week(repository: Repository, in_use: Sequence[Row]) -> Facts:
+    """Return what the memories cost and did on this machine in the last seven days."""
+    since = now() - WEEK_DAYS * DAY
+    received = [use for use in uses(repository.layout, since) if use.ids]
+    counts = Counter(id for use in received for id in use.ids)
+    titles = {row.id: row.title or row.path for row in in_use}
+    most = [pair for pair in counts.most_common() if pair[0] in titles]
+    ever = repository.lifecycle.accesses()
+    return {
+        "prompts": len(received),
+        "tokens": sum(use.tokens for use in received),
+        "most": [
+            {"id": id, "title": one_line(titles[id], 80), "count": count}
+            for id, count in most[:MAX_MOST_USED]
+        ],
+        "effects": effects_since(repository.layout, since),
+        "never": sum(id not in ever for id in titles),
     }
 
 

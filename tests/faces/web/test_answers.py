@@ -13,6 +13,7 @@ from rawkomem.faces.web.page_markdown import (
     open_renderer,
 )
 from rawkomem.faces.web.page_server import HEALTH, KEPT_VIEWS, MAX_WRONG_CODES, VIEWS
+from rawkomem.files.session_records import note_effects, note_use
 from rawkomem.model.entries import Draft, Entry
 from rawkomem.model.values import DAY, iso, now, replace
 from rawkomem.repository import Repository
@@ -113,6 +114,20 @@ def test_feedback_is_an_entry_of_a_person(client, held, repository):
     assert repository.history("why-apsw")[-1].entry.extra["reason"] == "saved a day"
     assert client.get("/api/memory?id=why-apsw")["helpful"] == 1
     assert client.post("/api/feedback", {"id": "why-apsw", "signal": "splendid"})[0] == 400
+
+
+def test_the_first_view_says_what_the_memories_did_this_week(client, held, repository):
+    assert client.get("/api/overview")["week"]["prompts"] == 0
+    total = client.get("/api/overview")["memories"]
+    id = repository.get("why-apsw").id
+    note_use(repository.layout, now() - 8 * DAY, "old", 99, [id])
+    note_use(repository.layout, now(), "s", 40, [id])
+    note_use(repository.layout, now(), "s", 20, [id])
+    note_effects(repository.layout, "denied", [id], "s")
+    assert client.get("/api/overview")["week"] == {
+        "prompts": 2, "tokens": 60, "effects": {"denied": 1}, "never": total - 1,
+        "most": [{"id": id, "title": "Why apsw", "count": 2}],
+    }  # fmt: skip
 
 
 def test_looking_around_leaves_no_trace(client, held, project):

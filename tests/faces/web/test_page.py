@@ -127,10 +127,22 @@ def test_a_failure_that_comes_late_changes_nothing(tab):
     tab.complaints.clear()  # Chromium itself notes the answer that did not come
 
 
+def test_the_decision_on_a_long_text_is_in_sight(tab, sample):
+    repository = Repository.open(str(sample))
+    long = repository.add(Entry(title="Long", body="A line of many.\n\n" * 20, kind="reflection"))
+    repository.beliefs.quarantine(long.id, "to be looked at")
+    page = tab.open()
+    page.set_viewport_size({"width": 1280, "height": 520})
+    tab.go(f"#/review/quarantined:{long.id}")
+    page.wait_for_selector(".waiting .card >> text=A line of many")
+    place = page.locator(".card [data-review=keep]").bounding_box()
+    assert place["y"] + place["height"] <= 520
+
+
 def test_what_others_write_is_seen(tab, sample):
     page = tab.open()
     repository = Repository.open(str(sample))
-    number = int(page.locator(".home .big").inner_text())
+    number = int(page.locator(".home h1").inner_text().split()[0])
     assert number == page.locator(".list a").count()
     assert "Not in use: 1 superseded, 2 quarantined." in page.locator(".home").inner_text()
 
@@ -138,7 +150,7 @@ def test_what_others_write_is_seen(tab, sample):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     page.wait_for_selector(".list a >> text=Written meanwhile")
     page.wait_for_function(
-        "number => document.querySelector('.home .big').innerText === String(number)", arg=number + 1
+        "number => document.querySelector('.home h1').innerText.startsWith(`${number} `)", arg=number + 1
     )
     page.wait_for_selector("[data-filter=tag] option[value=meanwhile]", state="attached")
 

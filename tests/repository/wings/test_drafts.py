@@ -105,9 +105,16 @@ def test_a_correction_that_agrees_with_a_memory_confirms_it(title, body, words, 
     assert len(repository.list()) == 1 and not repository.drafts.all()
 
 
-def test_a_correction_that_asks_for_something_else_is_a_memory_of_its_own(repository):
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        ("Testing (CLI)", "Run the tests of the CLI with `uv run pytest tests/cli/`."),
+        ("Before a commit", "Always run these commands:\n\n```bash\nuv run pytest -n auto  # the full test suite\n```"),
+    ],
+)
+def test_a_correction_that_asks_for_something_else_is_a_memory_of_its_own(title, body, repository):
     """Keeping it confirmed the memory about the forbidden command, and the rule was lost."""
-    repository.add(Entry(title="Testing (CLI)", body="Run the tests of the CLI with `uv run pytest tests/cli/`."))
+    repository.add(Entry(title=title, body=body))
     words = "No, never run bare pytest here. Run the tests with make suite, since bare pytest skips the migrations."
     assert learned(repository, words).agrees == ""
     (item,) = repository.waiting(["draft"])

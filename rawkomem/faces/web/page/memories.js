@@ -280,26 +280,31 @@ function home(overview) {
   const kinds = Object.entries(overview.kinds);
   const rest = Object.entries(others).map(([status, count]) => `${count.toLocaleString("en")} ${status}`);
   return h("div", { class: "home" },
-    h("p", { class: "big" }, memories.toLocaleString("en")),
-    h("h1", { tabindex: "-1" }, `${memories === 1 ? "memory" : "memories"} of ${overview.project} in use`),
-    kinds.length > 0 && h("div", { class: "share", "aria-hidden": "true" }, kinds.map(([kind, count]) => share(kind, count))),
-    h("ul", { class: "legend" }, kinds.map(([kind, count]) => h("li", {}, dot({ kind }), kind, h("b", {}, count)))),
+    h("h1", { tabindex: "-1" }, `${many(memories, "memory", "memories")} of ${overview.project} in use`),
+    kinds.length > 1 && h("ul", { class: "legend" }, kinds.map(([kind, count]) => h("li", {}, dot({ kind }), kind, h("b", {}, count)))),
     rest.length > 0 && h("p", { class: "rest" }, `Not in use: ${rest.join(", ")}.`),
     waiting > 0 && h("p", {}, h("a", { href: "#/review", class: "button" }, `${waiting} ${waiting === 1 ? "waits" : "wait"} for your decision`)),
+    memories > 0 && week(overview.week, memories),
     h("p", { class: "hint" }, h("kbd", {}, "/"), " search   ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " move   ",
       h("kbd", {}, "Enter"), " open   ", h("kbd", {}, "n"), " new   ", h("kbd", {}, "?"), " all keys"));
+}
+
+const HELD = { denied: "refused", asked: "asked you", reminded: "reminded the agent" };
+
+/** Return what the memories did on this machine in the last seven days. */
+function week({ prompts, tokens, most, effects, never }, memories) {
+  const held = Object.entries(HELD).filter(([what]) => effects[what]).map(([what, words]) => `${words} ${many(effects[what], "time")}`);
+  return h("section", { class: "week" }, h("h2", {}, "The last seven days on this machine"),
+    h("p", {}, prompts ? `${many(prompts, "prompt")} got memories: ${many(tokens, "token")}.` : "No prompt got a memory. 'rawkomem doctor' shows whether an agent is connected."),
+    most.length > 0 && h("ol", {}, most.map(({ id, title, count }) => h("li", {}, h("a", { href: href(id) }, title), h("b", {}, `${count}×`)))),
+    held.length > 0 && h("p", {}, `Guards ${held.join(", ")}.`),
+    never > 0 && h("p", {}, h("a", { href: "#/health" }, `${never.toLocaleString("en")} of ${memories.toLocaleString("en")}`), " were never used here."));
 }
 
 /** Select or deselect the memory that has the focus, or the open memory. */
 function chooseFocused() {
   const id = document.activeElement?.dataset.id ?? document.activeElement?.dataset.choose ?? open;
   if (id && links().some((link) => link.dataset.id === id)) parts.several.toggle(id);
-}
-
-function share(kind, count) {
-  const part = h("span", { class: `kind-${kind}` });
-  part.style.flexGrow = count;
-  return part;
 }
 
 export function key(event) {
