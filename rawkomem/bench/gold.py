@@ -190,7 +190,7 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> Record:
                 tell(f"session {past.name}")
                 replayed = replay(repository, past)
                 gold = session.get("gold", [])
-                repository.add_many(map(_entry_of_gold, gold))
+                repository.add_many([_entry_of_gold(rule) for rule in gold])
                 stored += len(gold)
                 corrections += replayed.corrections
                 with_own += (

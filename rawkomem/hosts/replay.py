@@ -353,7 +353,7 @@ def _covering(
         memory.id: memory
         for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)
     }
-    memories = list((near | known).values())
+    memories = list({**near, **known}.values())
     said = statement_of(draft.text).subject
     return covering_memories(draft, memories) or [
         memory
