@@ -88,13 +88,6 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
     return found
 
 
-def expect_conditions(db: apsw.Connection, memories: Sequence[str]) -> None:
-    """Read the parsed conditions of memories, because `read_conditions` will be called for them."""
-    sql = f"SELECT packed FROM conditions WHERE memory IN {marks(memories)}"
-    for (packed,) in db.execute(sql, memories):
-        known_condition(packed)
-
-
 def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:
     """Return (memory, condition, vouched) of regexes, in the order in which they are tried until a budget is spent.
 

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -72,11 +72,8 @@ HEADING_WORDS = word_set(
 NAMELESS = COMMON_NAMES | HEADING_WORDS
 
 
-def propose_conditions(text: str, subject: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the conditions under which to recall a memory with this text; none if its words are too common.
-
-    If the stems of its `subject` are known, common words without one of them make no condition.
-    """
+def propose_conditions(text: str) -> tuple[str, ...]:
+    """Return the conditions under which to recall a memory with this text; none if its words are too common."""
     text = NAMELESS_RUN.sub(" ", REDACTED_TAG.sub("", text))
     text = CONTRACTION.sub(" ", text)
     names = list(_names_in(text))[:MAX_NAMES]
@@ -85,8 +82,6 @@ def propose_conditions(text: str, subject: Collection[str] = ()) -> tuple[str, .
     more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(
         " ".join(names).split()
     )
-    if subject and more:
-        more = not {*subject}.isdisjoint(language().stems(" ".join(about)))
     if len(names) > 1:
         names = [", ".join(names[:-1]), names[-1]]
     conditions = (

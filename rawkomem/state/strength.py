@@ -20,7 +20,7 @@ from ..format.mesh_fields import (
 )
 from ..format.yamo import build_block, emit_yamo
 from ..model.entries import LESSON, Memory, Value
-from ..model.values import DAY, extra_value, iso, read_time, record
+from ..model.values import DAY, extra_value, filled, iso, read_time, record
 from ..redaction.scrubber import scrubbed_text
 from ..text.chunks import counted
 from ..text.expression import FieldValue
@@ -286,9 +286,9 @@ def metadata_of(
         "importance": memory.importance,
     }
     return {
-        **_without_empty(known),
+        **filled(known),
         **metadata_in(memory.extra),
-        **_without_empty(shown),
+        **filled(shown),
         **(lesson_metadata(memory) if memory.kind == LESSON else {}),
     }
 
@@ -342,7 +342,3 @@ def sanitized_text(memory: Memory) -> str:
         return text
 
     return scrubbed_text(text)
-
-
-def _without_empty(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value}

@@ -227,7 +227,7 @@ WRITTEN = Fields(
     REMEMBERED,
 )
 def add_command(
-    repository: Repository, text: tuple[str, ...], kind: str, on_conflict: str, quote: str, by: str, **given: Any
+    repository: Repository, text: tuple[str, ...], kind: str, on_conflict: str, quote: str, by: str, **options: Any
 ) -> Any:  # fmt: skip
     """Store a memory.
 
@@ -245,41 +245,46 @@ def add_command(
       rawkomem add --edit --tag payments
     """
     words = read_stdin() if text == ("-",) else " ".join(text)
-    if words and (given["body"] or given["file"]):
+    if words and (options["body"] or options["file"]):
         raise BadInput(
             "TEXT cannot be combined with --body or --file", "use one of them"
         )
-    unsaved = os.path.basename(unsaved_path(repository, given["resume"], "add"))
+    unsaved = os.path.basename(unsaved_path(repository, options["resume"], "add"))
     kind = next((one for one in CREATED_KINDS if f"-add-{one}" in unsaved), kind)
 
     def store(text: str) -> Stored | Remembered:
-        is_note = words and not given["title"] and not text.startswith("---\n")
+        is_note = words and not options["title"] and not text.startswith("---\n")
         entry = entry_from_note(text) if is_note else entry_from_text(text)
-        entry = compose_entry(entry, kind=kind, by=by, **_fields_given(given))
+        entry = compose_entry(entry, kind=kind, by=by, **_fields_of(options))
         entry = with_condition(
-            replace(entry, extra={**entry.extra, **_claim_fields(given)})
+            replace(entry, extra={**entry.extra, **_claim_fields(options)})
         )
         if not text.strip() and "claim" not in entry.extra:
             raise BadInput(
                 "the memory has no text", "pass TEXT, or --title together with --body"
             )
         allowed = SAME_TITLE if quote else ""
-        entry = _undoubted(repository, entry, given["anyway"], allowed=allowed)
+        entry = _undoubted(repository, entry, options["anyway"], allowed=allowed)
         if quote:
             return repository.learning.remember(entry, quote, entry.by)
         return repository.add(entry, on_conflict)
 
-    given["body"] = words or given["body"]
-    body = _text_given(given)
-    if body is None and (given["resume"] or given["edit"] or sys.stdin.isatty()):
+    options["body"] = words or options["body"]
+    body = _text_of(options)
+    if body is None and (options["resume"] or options["edit"] or sys.stdin.isatty()):
         values = {
             KEY_OF_FLAG[key]: [*value] if isinstance(value, tuple) else value
-            for key, value in _fields_given(given).items()
+            for key, value in _fields_of(options).items()
             if key in KEY_OF_FLAG
         }
         template = fill_template(repository.layout, kind, values)
         stored = write_in_editor(
-            repository, f"add-{kind}", template, store, "rawkomem add", given["resume"]
+            repository,
+            f"add-{kind}",
+            template,
+            store,
+            "rawkomem add",
+            options["resume"],
         )
     else:
         stored = store(read_stdin() if body is None else body)
@@ -288,8 +293,8 @@ def add_command(
     answer(stored)
     if (
         stored.entry.when
-        and not given["when"]
-        and not given["edit"]
+        and not options["when"]
+        and not options["edit"]
         and not stored.again
     ):
         when = "; ".join(stored.entry.when)
@@ -321,7 +326,7 @@ def add_command(
 )
 def amend_command(
     repository: Repository, id: str, untag: tuple[str, ...], all_tags: str | None, valid_from: str, valid_until: str,
-    by: str, **given: Any,
+    by: str, **options: Any,
 ) -> Any:  # fmt: skip
     """Change a memory; the earlier text stays as history.
 
@@ -334,44 +339,46 @@ def amend_command(
       rawkomem amend ID --valid-until 2027-01-01
       rawkomem amend ID --edit
     """
-    text = _text_given(given)
+    text = _text_of(options)
     if text is not None and not text.strip():
         raise BadInput("the new text is empty", "pass a text, or no --body and --file")
-    has_fields = any(_fields_given(given).values()) or text is not None
+    has_fields = any(_fields_of(options).values()) or text is not None
     if valid_from or valid_until:
         window = repository.beliefs.validity(id, valid_from, valid_until, "", by)
         if not has_fields:
             return answer(decision(repository, id, [window], "window set"), DECIDED)
     retagged = {}
-    if given["tags"] or untag or all_tags is not None:
-        tags = _tags_after(repository.get(id), given["tags"], untag, all_tags)
+    if options["tags"] or untag or all_tags is not None:
+        tags = _tags_after(repository.get(id), options["tags"], untag, all_tags)
         retagged = {"tags": tags}
     elif sys.stdin.isatty() and not has_fields:
-        given["edit"] = True
+        options["edit"] = True
 
     def store(text: str) -> Written:
-        fields = {**_fields_given(given), **retagged}
+        fields = {**_fields_of(options), **retagged}
         entry = compose_entry(entry_from_text(text), kind="amend", by=by, **fields)
-        checked = _undoubted(repository, entry, given["anyway"], id)
+        checked = _undoubted(repository, entry, options["anyway"], id)
         return repository.amend(id, checked, one_by_one=all_tags is None)
 
     what = f"amend-{file_stem(id)}"
     again = f"rawkomem amend {id}"
-    if given["resume"] or given["edit"]:
-        body = "" if given["resume"] else repository.get(id).body + "\n"
-        written = write_in_editor(repository, what, body, store, again, given["resume"])
+    if options["resume"] or options["edit"]:
+        body = "" if options["resume"] else repository.get(id).body + "\n"
+        written = write_in_editor(
+            repository, what, body, store, again, options["resume"]
+        )
     else:
         written = store(text or "")
     return _answer_written(repository, written, "amended")
 
 
-def _text_given(given: dict[str, Any]) -> str | None:
+def _text_of(options: dict[str, Any]) -> str | None:
     """Return the text of --file or --body; None if there is neither."""
-    if given["file"]:
-        return read_stream(given["file"], given["file"].name)
-    if given["body"] == "-":
+    if options["file"]:
+        return read_stream(options["file"], options["file"].name)
+    if options["body"] == "-":
         return read_stdin()
-    return None if given["body"] is None else str(given["body"])
+    return None if options["body"] is None else str(options["body"])
 
 
 def _undoubted(
@@ -425,9 +432,9 @@ def _tags_after(
     return tuple(tag for tag in dict.fromkeys((*tags, *added)) if tag not in removed)
 
 
-def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
+def _fields_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that were passed as options."""
-    fields = {key: given[key] for key in (*KEY_OF_FLAG, *EXTRA_FLAGS) if given[key]}
+    fields = {key: options[key] for key in (*KEY_OF_FLAG, *EXTRA_FLAGS) if options[key]}
     if fields.get("source") in SOURCES:
         del fields["source"]
     if APPLIES_KEY in fields:
@@ -436,20 +443,20 @@ def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _claim_fields(given: dict[str, Any]) -> dict[str, Value]:
+def _claim_fields(options: dict[str, Any]) -> dict[str, Value]:
     """Return claim, validity window and class of source as frontmatter."""
     fields: dict[str, Value] = {}
-    if given["valid_from"]:
-        fields["validFrom"] = given["valid_from"]
-    if given["valid_until"]:
-        fields["validUntil"] = given["valid_until"]
-    if given["source"] in SOURCES:
-        fields["provenance"] = {"source": given["source"]}
-    if given["claim"]:
-        claim = _claim_of_text(given["claim"])
-        claim |= {key: given[key] for key in ("scope", "session") if given[key]}
-        if given["exclusive"] is not None:
-            claim["exclusive"] = str(given["exclusive"]).lower()
+    if options["valid_from"]:
+        fields["validFrom"] = options["valid_from"]
+    if options["valid_until"]:
+        fields["validUntil"] = options["valid_until"]
+    if options["source"] in SOURCES:
+        fields["provenance"] = {"source": options["source"]}
+    if options["claim"]:
+        claim = _claim_of_text(options["claim"])
+        claim |= {key: options[key] for key in ("scope", "session") if options[key]}
+        if options["exclusive"] is not None:
+            claim["exclusive"] = str(options["exclusive"]).lower()
         fields["claim"] = claim
     return fields
 

@@ -550,7 +550,7 @@ CHECKED = Fields(
 )
 def check_command(
     folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, fix: bool, staged: bool,
-    as_amendment: bool, span: str, form: str, **given: bool,
+    as_amendment: bool, span: str, form: str, **options: bool,
 ) -> int:  # fmt: skip
     """Report problems in memory files.
 
@@ -593,9 +593,9 @@ def check_command(
             note("no memory has the id of another one")
         return answer(separated, SEPARATED)
     if span:
-        return _check_span(folder, span, form, given)
+        return _check_span(folder, span, form, options)
     if staged:
-        return _check_staged(folder, given)
+        return _check_staged(folder, options)
     if stale:
         return answer_stale(open_repository(folder).citations.all())
     repository = None if paths else open_repository(folder)

@@ -35,8 +35,9 @@ def verb(
     """
 
     def declare(function: Callable[..., Any]) -> Command:
-        names = [*inspect.signature(function).parameters]
-        takes_all = names and names[-1] in ("given", "options")
+        parameters = inspect.signature(function).parameters
+        names = [*parameters]
+        takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
 
         @wraps(function)
         def run(**values: Any) -> int:

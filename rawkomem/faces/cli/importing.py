@@ -271,7 +271,7 @@ EXPORTED_FOLDER = Fields(
     EXPORTED_FILE,
 )
 def export_command(
-    repository: Repository, form: str, out: str, as_json: bool, **given: Any
+    repository: Repository, form: str, out: str, as_json: bool, **options: Any
 ) -> Any:
     """Export memories for other tools.
 
@@ -285,9 +285,9 @@ def export_command(
       rawkomem export --format jsonl --out memories.jsonl
     """
     kind = WRITABLE_FORMATS[form]
-    if kind.restores and not given.get("include"):
-        given["include"] = EVERY_STATUS
-    only = filter_of(**given)
+    if kind.restores and not options.get("include"):
+        options["include"] = EVERY_STATUS
+    only = filter_of(**options)
     if kind.one_file and out in ("", "-"):
         text = repository.exchange.export_text(only)
         sys.stdout.write(text)

@@ -99,7 +99,7 @@ def lesson_command() -> None:
     BY,
     NEW_LESSON,
 )
-def lesson_add(repository: Repository, by: str, as_json: bool, **given: Any) -> int:
+def lesson_add(repository: Repository, by: str, as_json: bool, **options: Any) -> int:
     """Store a lesson.
 
     Two lessons with the same error pattern and scope are the same lesson. If a stored lesson is at least as
@@ -108,7 +108,7 @@ def lesson_add(repository: Repository, by: str, as_json: bool, **given: Any) -> 
     Examples:
       rawkomem lesson add --situation 'Deploy on Friday' --error-pattern friday_deploy --oversight 'No one on call' --fix 'Rolled back' --rule 'Never deploy on a Friday' --severity high --scope deployments
     """
-    return _answer_learned(*repository.lessons.learn(LessonContext(**given), by))
+    return _answer_learned(*repository.lessons.learn(LessonContext(**options), by))
 
 
 @lesson_command.verb("import", argument("file", type=File("rb")), NEW_LESSON)

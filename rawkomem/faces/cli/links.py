@@ -182,7 +182,7 @@ def link_remove(repository: Repository, id: str, other: str, type: str, by: str)
 
 
 @link_command.verb("list", "ID", *connections(), LINKS)
-def link_list(repository: Repository, id: str, **given: Any) -> Any:
+def link_list(repository: Repository, id: str, **options: Any) -> Any:
     """Show the connections of a memory.
 
     Connections are links, relatedMemories, [[names]] in the text, superseded memories, sources, episodes, and the
@@ -191,7 +191,7 @@ def link_list(repository: Repository, id: str, **given: Any) -> Any:
     Examples:
       rawkomem link list ID
     """
-    graph = _graph(repository, given, repository.get(id).id)
+    graph = _graph(repository, options, repository.get(id).id)
     id = _node_id(repository, graph, id)
     broken = [item for item in graph.broken if item.memory.id == id]
     hidden = sum(id in (edge.source, edge.target) for edge in graph.hidden)
@@ -210,7 +210,7 @@ def link_list(repository: Repository, id: str, **given: Any) -> Any:
 
 @link_command.verb("walk", "ID", HOPS, TYPES, *connections(), WALK)
 def link_walk(
-    repository: Repository, id: str, hops: int, types: str, **given: Any
+    repository: Repository, id: str, hops: int, types: str, **options: Any
 ) -> Any:
     """Show the memories within some steps of a memory.
 
@@ -219,14 +219,14 @@ def link_walk(
     Examples:
       rawkomem link walk ID --hops 3
     """
-    graph = _graph(repository, given)
+    graph = _graph(repository, options)
     steps = traverse(graph, _node_id(repository, graph, id), hops, _types(graph, types))
     return {"start": steps[0].id, "hops": hops, "nodes": _nodes(graph, steps)}
 
 
 @link_command.verb("path", "ID", "OTHER", TYPES, *connections(), PATH)
 def link_path(
-    repository: Repository, id: str, other: str, types: str, **given: Any
+    repository: Repository, id: str, other: str, types: str, **options: Any
 ) -> int:
     """Find the shortest path between two memories.
 
@@ -235,7 +235,7 @@ def link_path(
     Examples:
       rawkomem link path ID OTHER
     """
-    graph = _graph(repository, given)
+    graph = _graph(repository, options)
     ends = _node_id(repository, graph, id), _node_id(repository, graph, other)
     steps = shortest_path(graph, *ends, _types(graph, types))
     path = {"hops": len(steps) - 1, "path": _nodes(graph, steps)}
@@ -249,7 +249,7 @@ def link_path(
     ALL,
     [CLUSTER],
 )
-def link_clusters(repository: Repository, min_size: int, **given: Any) -> Any:
+def link_clusters(repository: Repository, min_size: int, **options: Any) -> Any:
     """Show groups of connected memories.
 
     The largest group comes first. Each group is labeled with its most specific words. A higher --similar makes
@@ -258,7 +258,7 @@ def link_clusters(repository: Repository, min_size: int, **given: Any) -> Any:
     Examples:
       rawkomem link clusters --min-size 2
     """
-    graph = _graph(repository, given)
+    graph = _graph(repository, options)
     return [
         {"label": group.label, "memories": [graph.memories[id] for id in group.ids]}
         for group in clusters(graph, min_size)
@@ -266,13 +266,13 @@ def link_clusters(repository: Repository, min_size: int, **given: Any) -> Any:
 
 
 @link_command.verb("orphans", *connections(), ALL, [NODE])
-def link_orphans(repository: Repository, **given: Any) -> Any:
+def link_orphans(repository: Repository, **options: Any) -> Any:
     """List memories without any connection.
 
     Examples:
       rawkomem link orphans
     """
-    graph = _graph(repository, given)
+    graph = _graph(repository, options)
     return [graph.memories[id] for id in orphans(graph)]
 
 
@@ -285,7 +285,7 @@ def link_orphans(repository: Repository, **given: Any) -> Any:
     PICTURE,
 )
 def link_graph(
-    repository: Repository, start: str, hops: int, most: int, **given: Any
+    repository: Repository, start: str, hops: int, most: int, **options: Any
 ) -> Any:
     """Draw memories and their connections.
 
@@ -296,7 +296,7 @@ def link_graph(
       rawkomem link graph
       rawkomem link graph --id ID
     """
-    graph = _graph(repository, given)
+    graph = _graph(repository, options)
     start = _node_id(repository, graph, start) if start else ""
     return picture_of(graph, start, hops, most)
 
@@ -323,8 +323,8 @@ def _node_id(repository: Repository, graph: LinkGraph, name: str) -> str:
     return memory.id
 
 
-def _types(graph: LinkGraph, given: str) -> tuple[str, ...]:
-    types = tuple(part.strip() for part in given.split(",") if part.strip())
+def _types(graph: LinkGraph, names: str) -> tuple[str, ...]:
+    types = tuple(part.strip() for part in names.split(",") if part.strip())
     wrong = [type for type in types if type not in graph.types()]
     if wrong:
         raise BadInput(

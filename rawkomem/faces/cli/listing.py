@@ -135,7 +135,7 @@ ROW = Fields(f"*row layer? {USES}", _row_line, row=Fields(TIMES, of=Row))
     [ROW],
 )
 def list_command(
-    layered: Repository, layer: str, limit: int | None, as_json: bool, **given: Any
+    layered: Repository, layer: str, limit: int | None, as_json: bool, **options: Any
 ) -> None:
     """List memories, most recently changed first.
 
@@ -147,7 +147,7 @@ def list_command(
       rawkomem list --include archived
     """
     layers = layered.layers.named(layer) if layer else layered.layers.all[:1]
-    only = filter_of(**given)
+    only = filter_of(**options)
     rows = [(one, row) for one in layers for row in one.repository.list(only)]
     used = {one.name: one.repository.lifecycle.accesses() for one in layers}
     is_page = limit is None and not as_json and sys.stdout.isatty()

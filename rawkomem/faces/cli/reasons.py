@@ -242,7 +242,7 @@ BRIEF = Fields(of=Brief, line="{text:text}")
 )
 def context_command(
     layered: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, goal: bool,
-    strict: bool, as_json: bool, **given: Any,
+    strict: bool, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Print what is known about a subject, within a token budget.
 
@@ -263,7 +263,7 @@ def context_command(
         elif not brief.points:
             note(NO_BRIEF)
         return
-    injection = layered.context(text, limit, budget, form, strict, filter_of(**given))
+    injection = layered.context(text, limit, budget, form, strict, filter_of(**options))
     answer(injection_json(injection))
     if not injection.text and form == GROUPED and not as_json:
         say(NOTHING_FOUND)

@@ -87,7 +87,7 @@ def trace_command() -> None:
     "--depends-on TEXT...: A trace that this task depends on; may be repeated.",
     NEW_ENTRY,
 )
-def trace_add(repository: Repository, by: str, as_json: bool, **given: Any) -> Any:
+def trace_add(repository: Repository, by: str, as_json: bool, **options: Any) -> Any:
     """Record a task.
 
     The text comes from --plan, --step, --results and --learning. Without these options, it comes from standard
@@ -96,9 +96,11 @@ def trace_add(repository: Repository, by: str, as_json: bool, **given: Any) -> A
     Examples:
       rawkomem trace add --goal 'Release 1.2' --status failure --error 'The tag was missing'
     """
-    if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
-        given["body"] = "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
-    trace = ToldTrace(**{**given, "agent": given["agent"] or by})
+    if not any(options[name] for name in ("plan", "steps", "results", "learnings")):
+        options["body"] = (
+            "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
+        )
+    trace = ToldTrace(**{**options, "agent": options["agent"] or by})
     return repository.traces.add(trace)
 
 
@@ -209,7 +211,7 @@ def log_list(repository: Repository, limit: int) -> Any:
     "--learnings TEXT: What was learned or went wrong; '-' reads standard input.",
     NEW_ENTRY,
 )
-def log_add(repository: Repository, by: str, as_json: bool, **given: Any) -> Any:
+def log_add(repository: Repository, by: str, as_json: bool, **options: Any) -> Any:
     """Add an entry to the work log.
 
     The log keeps its last 1,000 entries. Older entries move to the archive; none is deleted.
@@ -217,9 +219,9 @@ def log_add(repository: Repository, by: str, as_json: bool, **given: Any) -> Any
     Examples:
       rawkomem trace log add --goal 'Release 1.2' --outcome partial
     """
-    if given["learnings"] == "-":
-        given["learnings"] = read_stdin().strip()
-    return repository.traces.log(ToldExperience(**given), by)
+    if options["learnings"] == "-":
+        options["learnings"] = read_stdin().strip()
+    return repository.traces.log(ToldExperience(**options), by)
 
 
 TAGS = "--tag -t TEXT... >tags: A tag of the episode; may be repeated."
