@@ -288,7 +288,7 @@ def _raw_change(line: str, root: str) -> Change:
     path = _unquoted(path).removeprefix(root)
     modes, blobs = facts[1:].split(" ")[:2], facts.split(" ")[2:4]
     before, after = [
-        f"{blob} {path}" if mode.startswith(FILE_MODE) and blob.strip("0") else ""
+        f"{blob} {path}" if mode.startswith(FILE_MODE) else ""
         for mode, blob in zip(modes, blobs, strict=True)
     ]
     return Change(path, before, after)

@@ -604,7 +604,7 @@ def test_many_files_are_read_in_several_calls(git, memories, project, monkeypatc
     assert history_of(project) == found
     ours = OurGit(str(project))
     blobs = [key.partition(" ")[0] for key in found.blobs]
-    asked = [blobs[0], "0" * 40, *blobs[1:], "1" * 40]
+    asked = ["0" * 40, *blobs, "1" * 40]
     wanted = [(memories / key.rpartition("/")[2]).read_bytes() for key in found.blobs]
     assert [*read_blobs(ours, asked)] == [*zip(blobs, wanted, strict=True)]
     assert [*read_blobs(ours, [])] == []
