@@ -300,15 +300,16 @@ def test_a_dead_address_of_an_embedder_contacts_nobody_else(repository, monkeypa
     assert "127.0.0.1" in warnings[0] and found.name.startswith("static") and set(contacted) <= {"127.0.0.1"}
 
 
-# --- the page that lists all promises ----------------------------------------------------------------------------------
+# --- the pages that list all promises ----------------------------------------------------------------------------------
 
 VERDICTS = ("equal", "other name", "better", "not")
 ROW = re.compile(r"^\| ([^|]+) \| `([\w/]+\.py)::(\w+)` \|$", re.MULTILINE)
 
 
-def test_the_page_of_promises_names_tests_that_exist_and_counts_right():
+def test_the_pages_of_promises_name_tests_that_exist_and_count_right():
     page = (ROOT / "docs" / "conformity.md").read_text(encoding="utf-8")
     sections = {part.partition("\n")[0].lower(): ROW.findall(part) for part in page.split("\n## ")[1:]}
+    sections["equal"] = ROW.findall((ROOT / "tests" / "promises.md").read_text(encoding="utf-8"))
     assert sorted(sections) == sorted(VERDICTS)
     rows = [row for section in sections.values() for row in section]
     assert len(rows) == 116 + 80 == len({promise for promise, _, _ in rows})
