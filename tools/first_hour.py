@@ -204,7 +204,8 @@ def steps() -> list[Step]:
             "Merge with a colleague",
             """
             Maria clones the project. She and you change the same memory at the same time. Git merges both changes,
-            because each change of a committed memory is a separate file.
+            because each change of a committed memory is a separate file. For other merges, and for the check of each
+            commit, everybody runs `rawkomem connect git` once in their clone.
             """,
             [
                 Command(
@@ -248,8 +249,9 @@ def steps() -> list[Step]:
             "Next",
             """
             Start your agent in the project and work as usual. `rawkomem status` shows what waits for you,
-            `rawkomem doctor` looks for problems on your machine, and `rawkomem uninstall` removes everything that
-            rawkomem wrote, except your memories. More: [agents](hosts.md), [guards](guards.md), [git](git.md).
+            `rawkomem doctor` looks for problems on your machine and prints when each connected agent last called
+            rawkomem, and `rawkomem uninstall` removes everything that rawkomem wrote, except your memories. More:
+            [agents](hosts.md), [guards](guards.md), [git](git.md).
             """,
             [],
         ),

@@ -356,6 +356,8 @@ def test_why_not_says_what_to_do(rawkomem):
 def test_pages_can_be_read_without_a_checkout(rawkomem):
     listed = rawkomem("docs").stdout
     assert "settings" in listed and "every setting" in listed
+    names = [line.split()[0] for line in listed.splitlines()]
+    assert [name for name in names if not (ROOT / "docs" / f"{name}.md").is_file()] == []
     for name in ("settings", "settings.md", "docs/settings.md"):
         assert rawkomem("docs", name).stdout.startswith("# Settings\n")
     assert rawkomem("docs", "migrate/neolata").stdout.startswith("# From neolata-mem")
