@@ -49,6 +49,8 @@ COMMON = ("as_json", "dry_run", "yes", "by", "reason", "limit")
 FILTER_NAMES = {field.option.lstrip("-").replace("-", "_") for field in FILTER_FIELDS}
 FILTER_HELP = {field.help for field in FILTER_FIELDS}
 
+SHARED_OPTIONS = 10  # a command that has more options of an earlier command names them and links to it
+
 OTHER_NAMES = """\
 These names of other tools and designs work, too.
 """
@@ -57,33 +59,55 @@ These names of other tools and designs work, too.
 def write() -> str:
     """Return the whole page."""
     context = click.Context(cli, info_name="rawkomem", **cli.context_settings)
+    sections = {name: _top_section(name, context) for name in COMMANDS}
     overview = "\n".join(
-        f"| [`{name}`](#rawkomem-{name}) | {text} |"
+        f"| {f'[`{name}`](#rawkomem-{name})' if sections[name] else f'`{name}`'} | {text} |"
         for name, (_, text) in COMMANDS.items()
     )
     others = "\n".join(f"| `{name}` | `{path}` |" for name, path in ALIASES.items())
     parts = [HEAD, f"| command | what it does |\n|---|---|\n{overview}\n"]
     parts.append(f"{OTHER_NAMES}\n| name | command |\n|---|---|\n{others}\n")
-    for name in COMMANDS:
-        command = cli.get_command(context, name)
-        assert command is not None
-        parts.append(
-            _section(command, click.Context(command, info_name=name, parent=context))
-        )
-    return "\n".join(parts)
+    return "\n".join([*parts, *(section for section in sections.values() if section)])
+
+
+def _top_section(name: str, context: click.Context) -> str:
+    """Return the section of a top-level command; empty if the table at the top says all of it."""
+    command = cli.get_command(context, name)
+    assert command is not None
+    lines = frozenset(_options(command))
+    for earlier in tuple(COMMANDS)[: tuple(COMMANDS).index(name)]:
+        other = cli.get_command(context, earlier)
+        same = lines.intersection(_options(other)) if other else lines
+        if len(same) > SHARED_OPTIONS:
+            names = ", ".join(
+                line.partition(": ")[0] for line in _options(command) if line in same
+            )
+            shared = f"- options of [`{earlier}`](#rawkomem-{earlier}): {names}"
+            return _section(
+                command,
+                click.Context(command, info_name=name, parent=context),
+                same,
+                shared,
+            )
+    section = _section(command, click.Context(command, info_name=name, parent=context))
+    return section if section.count("\n") > 1 else ""
 
 
 def _section(
-    command: click.Command, context: click.Context, told: frozenset[str] = frozenset()
+    command: click.Command,
+    context: click.Context,
+    told: frozenset[str] = frozenset(),
+    first_line: str = "",
 ) -> str:
     """Return a command: its usage, its summary, and one line for each option that is not `told`.
 
-    The summary of a top-level command is in the table at the top; its section repeats it only if it has nothing else.
-    A group tells the options that three or more of its commands have.
+    The summary of a top-level command is in the table at the top. A group tells the options that three or more of its
+    commands have.
     """
     usage = " ".join(_arguments(command, context))
     summary = " ".join((command.help or "").partition("\n\n")[0].split())
-    lines = "".join(f"- {line}\n" for line in _options(command) if line not in told)
+    lines = f"{first_line}\n" if first_line else ""
+    lines += "".join(f"- {line}\n" for line in _options(command) if line not in told)
     inner = command.commands if isinstance(command, click.Group) else {}
     times = Counter(line for one in inner.values() for line in _options(one))
     shared = [line for line, count in times.items() if count > 2]
@@ -98,7 +122,7 @@ def _section(
         if context.command_path.count(" ") > 1
         else COMMANDS[context.info_name or ""][1]
     )
-    rest = summary.removeprefix(above) if usage or lines or inner else summary
+    rest = summary.removeprefix(above)
     first = ": ".join(part for part in (usage and f"`{usage}`", rest.strip()) if part)
     parts = [f"{first}\n" if first else "", lines]
     head = f"{'#' * (2 + context.command_path.count(' ', 9))} {context.command_path}\n"
@@ -112,8 +136,14 @@ def _section(
 
 
 def _options(command: click.Command) -> list[str]:
-    lines = [_option(one) for one in command.params if isinstance(one, click.Option)]
-    return [line for line in lines if line]
+    """Return a line for each option; options with the same help share a line."""
+    names: dict[str, list[str]] = {}
+    for option in command.params:
+        if isinstance(option, click.Option) and (help := _help(option)):
+            names.setdefault(help, []).extend(
+                f"`{name}`" for name in (*option.opts, *option.secondary_opts)
+            )
+    return [f"{', '.join(several)}: {help}" for help, several in names.items()]
 
 
 def _arguments(command: click.Command, context: click.Context) -> list[str]:
@@ -121,14 +151,13 @@ def _arguments(command: click.Command, context: click.Context) -> list[str]:
     return [one.make_metavar(context) for one in arguments]
 
 
-def _option(option: click.Option) -> str:
-    """Return an option as a line; empty if it is one of COMMON or a filter, which other places explain."""
+def _help(option: click.Option) -> str:
+    """Return the help of an option; empty if it is one of COMMON or a filter, which other places explain."""
     if option.name in COMMON or (
         option.name in FILTER_NAMES and option.help in FILTER_HELP
     ):
         return ""
-    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
-    return f"{names}: {' '.join((option.help or '').split())}"
+    return " ".join((option.help or "").split())
 
 
 def with_filters(page: str) -> str:

@@ -539,7 +539,7 @@ CHECKED = Fields(
         option(
             f"--{name}/--no-{name}",
             default=True,
-            help=f"With --staged or --diff: run the check '{name}'.",
+            help="With --staged or --diff: run this check, or skip it.",
         )
         for name in CHECK_NAMES
     ),
