@@ -133,19 +133,6 @@ def steps() -> list[Step]:
             ],
         ),
         Step(
-            "Make a rule file short",
-            """
-            An agent loads the whole rule file at each start. The rules are memories now, so most of the file can go. The
-            command shows what it removes and how many tokens that saves, and asks. `rawkomem import --unshorten FILE`
-            undoes it. You can skip this step.
-            """,
-            [
-                Command(
-                    "rawkomem import --shorten src/prefect/AGENTS.md", keys=("y\n",)
-                ),
-            ],
-        ),
-        Step(
             "Correct the agent once",
             """
             You asked the agent to run the tests, it ran them in a way that does not work here, and you told it so. With
@@ -250,8 +237,9 @@ def steps() -> list[Step]:
             """
             Start your agent in the project and work as usual. `rawkomem status` shows what waits for you,
             `rawkomem doctor` looks for problems on your machine and prints when each connected agent last called
-            rawkomem, and `rawkomem uninstall` removes everything that rawkomem wrote, except your memories. More:
-            [agents](hosts.md), [guards](guards.md), [git](git.md).
+            rawkomem, and `rawkomem uninstall` removes everything that rawkomem wrote, except your memories. The rules are
+            memories now: [make the rule files short](moving-in.md#make-claudemd-short). More: [agents](hosts.md),
+            [guards](guards.md), [git](git.md).
             """,
             [],
         ),
