@@ -61,7 +61,7 @@ def write() -> str:
     context = click.Context(cli, info_name="rawkomem", **cli.context_settings)
     sections = {name: _top_section(name, context) for name in COMMANDS}
     overview = "\n".join(
-        f"| {f'[`{name}`](#rawkomem-{name})' if sections[name] else f'`{name}`'} | {text} |"
+        f"| {f'[`{name}`](#{name})' if sections[name] else f'`{name}`'} | {text} |"
         for name, (_, text) in COMMANDS.items()
     )
     others = "\n".join(f"| `{name}` | `{path}` |" for name, path in ALIASES.items())
@@ -74,6 +74,7 @@ def _top_section(name: str, context: click.Context) -> str:
     """Return the section of a top-level command; empty if the table at the top says all of it."""
     command = cli.get_command(context, name)
     assert command is not None
+    own = click.Context(command, info_name=name, parent=context)
     lines = frozenset(_options(command))
     for earlier in tuple(COMMANDS)[: tuple(COMMANDS).index(name)]:
         other = cli.get_command(context, earlier)
@@ -82,14 +83,9 @@ def _top_section(name: str, context: click.Context) -> str:
             names = ", ".join(
                 line.partition(": ")[0] for line in _options(command) if line in same
             )
-            shared = f"- options of [`{earlier}`](#rawkomem-{earlier}): {names}"
-            return _section(
-                command,
-                click.Context(command, info_name=name, parent=context),
-                same,
-                shared,
-            )
-    section = _section(command, click.Context(command, info_name=name, parent=context))
+            shared = f"options of [`{earlier}`](#{earlier}): {names}"
+            return _section(command, own, same, shared)
+    section = _section(command, own)
     return section if section.count("\n") > 1 else ""
 
 
@@ -101,38 +97,46 @@ def _section(
 ) -> str:
     """Return a command: its usage, its summary, and one line for each option that is not `told`.
 
-    The summary of a top-level command is in the table at the top. A group tells the options that three or more of its
-    commands have.
+    The summary of a top-level command is in the table at the top. A group has a line for each of its commands that has
+    no options of its own, and a line for each option that three or more of its commands have.
     """
-    usage = " ".join(_arguments(command, context))
-    summary = " ".join((command.help or "").partition("\n\n")[0].split())
-    lines = f"{first_line}\n" if first_line else ""
-    lines += "".join(f"- {line}\n" for line in _options(command) if line not in told)
+    path = context.command_path.removeprefix("rawkomem ")
+    lines = [first_line] if first_line else []
+    lines += [line for line in _options(command) if line not in told]
     inner = command.commands if isinstance(command, click.Group) else {}
-    times = Counter(line for one in inner.values() for line in _options(one))
-    shared = [line for line, count in times.items() if count > 2]
-    if shared:
-        lines += (
-            ("\n" if lines else "")
-            + "Several of its commands take:\n\n"
-            + "".join(f"- {line}\n" for line in shared)
-        )
-    above = (
-        ""
-        if context.command_path.count(" ") > 1
-        else COMMANDS[context.info_name or ""][1]
-    )
-    rest = summary.removeprefix(above)
-    first = ": ".join(part for part in (usage and f"`{usage}`", rest.strip()) if part)
-    parts = [f"{first}\n" if first else "", lines]
-    head = f"{'#' * (2 + context.command_path.count(' ', 9))} {context.command_path}\n"
-    parts += [
-        _section(
-            one, click.Context(one, info_name=name, parent=context), frozenset(shared)
-        )
+    contexts = {
+        name: click.Context(one, info_name=name, parent=context)
         for name, one in inner.items()
+    }
+    times = Counter(line for one in inner.values() for line in _options(one))
+    shared = frozenset(line for line, count in times.items() if count > 2)
+    short = [
+        name
+        for name, one in inner.items()
+        if not isinstance(one, click.Group) and shared.issuperset(_options(one))
     ]
-    return "\n".join([head, *(part for part in parts if part)])
+    for name in short:
+        words = " ".join([name, *_arguments(inner[name], contexts[name])])
+        lines.append(f"`{words}`: {_summary(inner[name])}")
+    usage = " ".join(_arguments(command, context))
+    summary = "" if path in COMMANDS else _summary(command)
+    parts = [": ".join(part for part in (usage and f"`{usage}`", summary) if part)]
+    parts.append("\n".join(f"- {line}" for line in lines))
+    if shared:
+        parts.append("Several of its commands take:")
+        parts.append("\n".join(f"- {line}" for line in times if line in shared))
+    head = f"{'#' * (2 + path.count(' '))} {path}"
+    sections = [
+        _section(one, contexts[name], shared)
+        for name, one in inner.items()
+        if name not in short
+    ]
+    told_here = "\n\n".join([head, *(part for part in parts if part)])
+    return "\n".join([f"{told_here}\n", *sections])
+
+
+def _summary(command: click.Command) -> str:
+    return " ".join((command.help or "").partition("\n\n")[0].split())
 
 
 def _options(command: click.Command) -> list[str]:
