@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rawkomem.repository import settings_table
-from rawkomem.state.claims import RULES
 
 if TYPE_CHECKING:
     from rawkomem.repository.settings_table import SettingRow
@@ -59,13 +58,6 @@ file, the line, the key and the allowed values, and uses the default; a hook wri
 |---|---|---|---|---|
 """
 
-PREDICATES = """
-The keys below `predicates.NAME`:
-
-| key | allowed, the default first |
-|---|---|
-"""
-
 VARIABLES = """
 ## Environment variables
 
@@ -93,17 +85,8 @@ VARIABLES = """
 
 def write() -> str:
     """Return the whole page."""
-    rules = "".join(
-        f"| `{key}` | {', '.join(f'`{word}`' for word in words)} |\n"
-        for key, (_, words) in RULES.items()
-    )
-    return (
-        HEAD
-        + "".join(_line(row) for row in settings_table.ROWS.values())
-        + PREDICATES
-        + rules
-        + VARIABLES
-    )
+    rows = "".join(_line(row) for row in settings_table.ROWS.values())
+    return HEAD + rows + VARIABLES
 
 
 def _line(row: SettingRow) -> str:

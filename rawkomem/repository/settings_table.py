@@ -150,7 +150,12 @@ class SettingRow:
         """Return a description of the allowed values."""
         if isinstance(self.type, Type):
             return self.type.allowed
-        keys = "; ".join(f"{key}: {one.allowed}" for key, one in self.type.items())
+        named: dict[str, list[str]] = {}
+        for key, one in self.type.items():
+            named.setdefault(one.allowed, []).append(key)
+        keys = "; ".join(
+            f"{', '.join(several)}: {allowed}" for allowed, several in named.items()
+        )
         return f"NAME: {{{keys or 'key: text'}}}" if self.named else keys
 
     def fields_of(self, path: Sequence[str], value: Any) -> Mapping[str, Any]:
