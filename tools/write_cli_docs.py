@@ -41,19 +41,20 @@ At a terminal, long lists open in a pager: `$RAWKOMEM_PAGER`, else `$PAGER`, els
 Most commands have some of these options, which the sections below do not repeat: `--json` prints data for programs
 ([json](json.md) lists the keys), `--limit N` or `-n N` is the maximum number of results, `--dry-run` prints what would
 change and writes nothing, `--yes` asks no question, `--by NAME` and `--reason TEXT` are recorded with a change. The filters
-of `search`, `list`, `inject`, `context`, `stats` and `export` are in [recall](recall.md). `rawkomem help COMMAND` explains a
-command in full.
+of `search`, `list`, `inject`, `context`, `stats` and `export` are in [recall](recall.md). An option with … may be repeated.
+`rawkomem help COMMAND` explains a command in full.
 """
 # Options that mean the same everywhere; the head of the page explains them.
 COMMON = ("as_json", "dry_run", "yes", "by", "reason", "limit")
 FILTER_NAMES = {field.option.lstrip("-").replace("-", "_") for field in FILTER_FIELDS}
 FILTER_HELP = {field.help for field in FILTER_FIELDS}
 
+REPEATED = "; may be repeated"
 SHARED_OPTIONS = 10  # a command that has more options of an earlier command names them and links to it
 
-OTHER_NAMES = """\
-These names of other tools and designs work, too.
-"""
+OTHER_NAMES = (
+    "These names of other tools and designs work, too, for the command in brackets: "
+)
 
 
 def write() -> str:
@@ -64,9 +65,9 @@ def write() -> str:
         f"| {f'[`{name}`](#{name})' if sections[name] else f'`{name}`'} | {text} |"
         for name, (_, text) in COMMANDS.items()
     )
-    others = "\n".join(f"| `{name}` | `{path}` |" for name, path in ALIASES.items())
+    others = ", ".join(f"`{name}` (`{path}`)" for name, path in ALIASES.items())
     parts = [HEAD, f"| command | what it does |\n|---|---|\n{overview}\n"]
-    parts.append(f"{OTHER_NAMES}\n| name | command |\n|---|---|\n{others}\n")
+    parts.append(f"{OTHER_NAMES}{others}.\n")
     return "\n".join([*parts, *(section for section in sections.values() if section)])
 
 
@@ -140,14 +141,17 @@ def _summary(command: click.Command) -> str:
 
 
 def _options(command: click.Command) -> list[str]:
-    """Return a line for each option; options with the same help share a line."""
+    """Return a line for each option; options with the same help share a line, and "…" says that one may be repeated."""
     names: dict[str, list[str]] = {}
     for option in command.params:
         if isinstance(option, click.Option) and (help := _help(option)):
             names.setdefault(help, []).extend(
                 f"`{name}`" for name in (*option.opts, *option.secondary_opts)
             )
-    return [f"{', '.join(several)}: {help}" for help, several in names.items()]
+    return [
+        f"{', '.join(several)}{' …' * (REPEATED in help)}: {help.replace(REPEATED, '')}"
+        for help, several in names.items()
+    ]
 
 
 def _arguments(command: click.Command, context: click.Context) -> list[str]:
@@ -168,7 +172,7 @@ def with_filters(page: str) -> str:
     """Return the page about recall with the current table of filters."""
     before, rest = page.split(START)
     rows = "".join(_row(field) for field in FILTER_FIELDS if field.help)
-    head = "| option | in `filter_of` | in `Filter` | what it lets through | of several |\n|---|---|---|---|---|\n"
+    head = "| option | in `Filter` | what it lets through | of several |\n|---|---|---|---|\n"
     return before + START + head + rows + END + rest.split(END)[1]
 
 
@@ -182,8 +186,9 @@ def _row(field: FilterField) -> str:
         else ""
     )
     case = " (in any case)" if field.any_case else ""
-    help = field.help.replace("; may be repeated", "")
-    return f"| `{field.option}`{short} | `{field.word}` | `{field.name}` | {help} | {several}{case} |\n"
+    help = field.help.replace(REPEATED, "")
+    assert field.word == field.option.lstrip("-").replace("-", "_")
+    return f"| `{field.option}`{short} | `{field.name}` | {help} | {several}{case} |\n"
 
 
 if __name__ == "__main__":
