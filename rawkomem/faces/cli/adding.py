@@ -146,11 +146,11 @@ OPTIONS = (  # they describe an entry
     "--when -w TEXT...: When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",
     f"--applies-to TEXT... >{APPLIES_KEY}: What an agent does when it applies: commands=PATTERN, paths=GLOB or"
     " text=WORDS; may be repeated; 'none' removes all.",
-    f"--guard {'|'.join(GUARDS)}: What happens then. Default: remind the agent.",
+    f"--guard {'|'.join(GUARDS)}: What happens then. A new memory reminds the agent.",
     "--tag -t TEXT... >tags: A tag; may be repeated.",
     f"--type {'|'.join(TYPES)}: The type, which affects the ranking.",
     "--entity TEXT... >entities: A thing that it is about; may be repeated.",
-    f"--importance -i {'|'.join(IMPORTANCE)}: The importance. Default: medium.",
+    f"--importance -i {'|'.join(IMPORTANCE)}: The importance. A new memory is medium.",
     BY,
     "--in TEXT >found_in: The task in which it was discovered.",
     "--source TEXT: The source: a link, a file, or a class such as user_explicit.",
