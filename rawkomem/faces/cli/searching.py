@@ -25,10 +25,10 @@ RESULT = Fields(
     " waiting=row.waiting layer? score:round relevance:round fits path=row.path line=row.line text"
 )
 EXPLAINED = RESULT.but(
-    "explain",
+    "explain?",
     explain=lambda item: [PART.json(part) for part in contributions(item.signals)],
 )
-SEARCH_ANSWER = [RESULT]
+SEARCH_ANSWER = [EXPLAINED]  # --explain adds a key
 
 
 def run_search(
