@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 # non-characters: `clean` removes them from every text of a memory
 OPEN = "\ufdd0"
 CLOSE = "\ufdd1"
-MIN_KEY_CHARS = 20  # of the shortest key that can be found without RE2
+MIN_KEY_CHARS = 20  # of the shortest key that can be found without the patterns
 MAX_ATTRIBUTE_CHARS = 600
 SEPARATORS = str.maketrans("-_./:|", "      ")
 
@@ -68,8 +68,10 @@ def finish(text: str) -> str:
     """Return a text without marks, with secrets and personal data in the text of memories redacted."""
     pieces = text.replace(CLOSE, OPEN).split(OPEN)  # alternately frame and memory
     final = "".join(pieces)
-    if "re2" not in sys.modules and not any(map(_may_leak, pieces[1::2])):
-        return final  # without RE2, only keys with a known prefix can be found
+    redaction = sys.modules.get("rawkomem.redaction.find")
+    is_warm = redaction is not None and redaction.has_patterns()
+    if not is_warm and not any(map(_may_leak, pieces[1::2])):
+        return final  # without the patterns, only keys with a known prefix can be found
     from ..redaction.find import (
         find_secrets,
         leaks_again,  # a quarter of the start time

@@ -258,12 +258,11 @@ EXPRESSION = r"(?:[\w.$&*!?|<>@/ \t(){}\[\],-]|::|\?:| : |=>|lambda:|{DEFAULT}\s
 def find_assigned(data: bytes) -> Iterator[Hit]:
     """Yield every secret that its key or its place reveals."""
     seen = occurring(PLACE_WORDS, data.lower())
-    yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    # a question without quotes does not wait for these patterns
-    if any(quote.encode() in data for quote in QUOTES):
-        quick = compiled(DECLARATION, False)
-        pattern = compiled(DECLARATION)
-        yield from _declarations(data, quick, pattern)
+    yield from _assignments(data)
+    word = compiled(f"(?i){TELLING_WORD}", False).search(data)
+    # a question without such a word and a quote after it does not wait for the largest pattern
+    if word and any(data.find(quote.encode(), word.end()) >= 0 for quote in QUOTES):
+        yield from _declarations(data)
     for row, groups in PLACES:
         if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, row)
@@ -292,11 +291,16 @@ def _in_place(data: bytes, row: dict[str, str]) -> Iterator[Hit]:
             yield start, end, row.get("rule", "password")
 
 
-def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
-    """Yield assigned secrets. `quick` finds a match; `pattern`, the same but slower, reads the groups of this match."""
+def _next_match(pattern: str, data: bytes, at: int) -> Any:
+    """Return the next match. It is found without groups, which is faster; they are read only in this match."""
+    spot = compiled(pattern, False).search(data, at)
+    return spot and compiled(pattern).match(data, *spot.span())
+
+
+def _assignments(data: bytes) -> Iterator[Hit]:
+    """Yield assigned secrets."""
     at = 0
-    while spot := quick.search(data, at):
-        match = pattern.match(data, *spot.span())
+    while match := _next_match(ASSIGNMENT, data, at):
         key = _key_start(data, match.start(1))
         kind = (
             "" if _harmless(data, key) else kind_of_key(_text(data, key, match.end(2)))
@@ -319,11 +323,10 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
         at = max(end, match.start(3), match.start() + 1)
 
 
-def _declarations(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
-    """Yield the secrets behind a type, a wrapping call or a default; `quick` and `pattern` as in `_assignments`."""
+def _declarations(data: bytes) -> Iterator[Hit]:
+    """Yield the secrets behind a type, a wrapping call or a default."""
     at = 0
-    while spot := quick.search(data, at):
-        match = pattern.match(data, *spot.span())
+    while match := _next_match(DECLARATION, data, at):
         key = _key_start(data, match.start(1))
         name = _text(data, key, match.end(2))
         kind = "" if _harmless(data, key) else kind_of_key(name)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..model.values import record
@@ -178,12 +177,17 @@ def replaced(
     return "".join([*pieces, text[at:]])
 
 
+def has_patterns() -> bool:
+    """Tell whether this process has compiled patterns of secrets."""
+    return compiled.cache_info().currsize > 0
+
+
 def leaks_again(text: str) -> bool:
     """Tell whether a redacted text still holds a secret or personal data.
 
-    If RE2 is not loaded yet, only plain string search is used, because loading RE2 would slow a cold command down.
+    If no pattern is compiled yet, only plain string search is used, because the patterns would slow a cold command down.
     """
-    if "re2" in sys.modules:
+    if has_patterns():
         return bool(find_secrets(text))
     seen, _ = visible_text(text)
     return any(_plain_hits(seen)) or any(find_private_keys(_bytes(seen)))

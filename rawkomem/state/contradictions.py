@@ -7,7 +7,6 @@ Other contradictions need a claim: the rules prefer to miss a contradiction over
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain, combinations, pairwise
@@ -15,6 +14,7 @@ from zlib import crc32
 
 from ..model.entries import Memory
 from ..model.values import ACTIVE, GROUPS, KEPT_BOTH, RECORDED, record, replace
+from ..text.clean import late_regex
 from ..text.language import language
 from ..text.prose import sentences
 from .cues import CUES, UNITS, Cues, language_of
@@ -29,11 +29,11 @@ MAX_CHOICE_WORDS = 3  # a choice of more words is a description
 MAX_UNIT_ERROR = 0.1  # 1 GB and 1024 MB are equal, and 1 month and 30 days
 EDGES = ".!?\"'`*_“”‘’<>。！？"
 BREAK = ","
-BREAKS = re.compile(r"[()\[\]（）]|[,;:](?=\s|$)|[，；：]")  # they end a clause
+BREAKS = late_regex(r"[()\[\]（）]|[,;:](?=\s|$)|[，；：]")  # they end a clause
 # a sentence with one of these is code
 CODE_SIGNS = (" = ", "==", "->", "()", '"""', "</")
-NUMBER = re.compile(r"[$€£v]?(\d[\d,_]*(?:\.\d+)?)([^\W\d_]*|%)")
-DECIMAL = re.compile(r"\d+(?:\.\d+)?")
+NUMBER = late_regex(r"[$€£v]?(\d[\d,_]*(?:\.\d+)?)([^\W\d_]*|%)")
+DECIMAL = late_regex(r"\d+(?:\.\d+)?")
 
 Value = tuple[str, str]  # number, key of UNITS or empty
 Pair = tuple[str, str]  # ids of two memories

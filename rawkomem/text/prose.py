@@ -4,7 +4,6 @@ subject, and text that reads like instructions to a model.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,16 +13,17 @@ from math import log, sqrt
 from ..model.ids import slug
 from ..model.values import record
 from .chunks import fenced_lines
+from .clean import late_regex
 from .conditions import subject_words
 from .language import language
 
 HEADING = "heading"
 ITEM = "item"
 PARAGRAPH = "paragraph"
-BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
-BACKTICKS = re.compile(r"(`+)")
+BULLET = late_regex(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
+BACKTICKS = late_regex(r"(`+)")
 # A sentence ends at a mark, a space and then no small letter. Scripts without spaces have their own marks.
-SENTENCE_END = re.compile(
+SENTENCE_END = late_regex(
     r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])"
 )
 
@@ -307,7 +307,7 @@ INSTRUCTION_PATTERNS = (
 PATTERN_SCORE = 0.4  # of one pattern; three patterns give the maximum of 1
 
 _instruction_regexes = tuple(
-    (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    (name, late_regex(f"(?im){pattern}"))
     for name, pattern in INSTRUCTION_PATTERNS
 )
 
