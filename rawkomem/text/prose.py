@@ -307,8 +307,7 @@ INSTRUCTION_PATTERNS = (
 PATTERN_SCORE = 0.4  # of one pattern; three patterns give the maximum of 1
 
 _instruction_regexes = tuple(
-    (name, late_regex(f"(?im){pattern}"))
-    for name, pattern in INSTRUCTION_PATTERNS
+    (name, late_regex(f"(?im){pattern}")) for name, pattern in INSTRUCTION_PATTERNS
 )
 
 
