@@ -242,10 +242,10 @@ class Catalogue:
         ).fetchone()
         return Row(*found) if found else None
 
-    def rows(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Return id → columns of the memories that exist."""
-        sql = f"SELECT {ROW_LIST} FROM memories WHERE id IN {marks(ids)}"
-        return {row[0]: Row(*row) for row in self.db.execute(sql, ids)}
+    def weights(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """Return id → importance and time of the last change of the memories that exist."""
+        sql = f"SELECT id, importance, updated FROM memories WHERE id IN {marks(ids)}"
+        return {id: weight for id, *weight in self.db.execute(sql, ids)}
 
     def all(self) -> list[Row]:
         """Return all memories, newest first."""
@@ -253,10 +253,14 @@ class Catalogue:
 
     def count(self, vouched: bool) -> int:
         """Return the number of active memories; with `vouched`, only of those vouched for."""
-        only = " AND vouched = 1" if vouched else ""
-        return int(
-            self._text(f"SELECT count(*) FROM {STATES} WHERE status = 'active'{only}")
+        select = "(SELECT count(*) FROM memories"
+        others = (
+            f"{select} WHERE status < 'active') - {select} WHERE status > 'active')"
         )
+        if vouched:
+            others += f" - {select} WHERE vouched = 0 AND status = 'active')"
+        # the others are few; counting all memories reads no row
+        return int(self._text(f"SELECT {select}) - {others}"))
 
     def count_stored(self) -> int:
         """Return how many of the memories in the store are vouched for."""
@@ -533,10 +537,11 @@ class Authors:
                         if _must_ask_git(database, stamp):
                             self._update(database, stamp)
                 finally:
+                    # the last connection to close moves the log into the database: a reader could not
+                    self.index.release()
                     database.close()
         except CANNOT_WRITE:
             return False
-        self.index.release()
         return True
 
     def hold(self, db: apsw.Connection) -> None:

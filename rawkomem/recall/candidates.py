@@ -5,7 +5,7 @@ fired; order them and drop outdated ones.
 from __future__ import annotations
 
 from ..embed.static import is_embeddable
-from ..index.catalogue import Row, opposed
+from ..index.catalogue import opposed
 from ..index.index import View
 from ..model.entries import Memory
 from ..model.filters import Filter
@@ -291,15 +291,15 @@ def _usable(
     choose(filter(None, [sources.explained]), MAX_CANDIDATES)
     others = [id for id in fired if id not in chosen]
     if len(chosen) + len(others) > MAX_CANDIDATES:
-        rows = sources.view.catalogue.rows(others)
-        others.sort(key=lambda id: _row_weight(rows.get(id)))
+        weights = sources.view.catalogue.weights(others)
+        others.sort(key=lambda id: _turn_of(*weights[id]) if id in weights else (1, 0))
     choose(others, MAX_CANDIDATES)
     return [*chosen.values()]
 
 
-def _row_weight(row: Row | None) -> tuple[int, int]:
+def _turn_of(importance: str, updated: int) -> tuple[int, int]:
     """Return a sort key: the most important memories first, then the last changed."""
-    return (-IMPORTANCE.index(row.importance), -row.updated) if row else (1, 0)
+    return -IMPORTANCE.index(importance), -updated
 
 
 def _with_fired_part(signals: Signals, part: Fired) -> Signals:

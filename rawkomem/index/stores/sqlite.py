@@ -152,12 +152,16 @@ LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
 # the columns of an index, and the few combinations of their values: each is looked up after the one before
 STATE_COLUMNS = ("status", "kind", "vouched")
 STATE = ", ".join(STATE_COLUMNS)
+# one of several columns at a time: a comparison of rows would read every row with the same first column
 EACH_STATE = f"""
 WITH RECURSIVE states AS (
     SELECT * FROM (SELECT {STATE} FROM documents ORDER BY {STATE} LIMIT 1)
     UNION ALL
-    SELECT d.status, d.kind, d.vouched FROM states JOIN documents d ON d.n = (
-        SELECT n FROM documents WHERE ({STATE}) > (states.status, states.kind, states.vouched) ORDER BY {STATE} LIMIT 1)
+    SELECT d.status, d.kind, d.vouched FROM states s JOIN documents d ON d.n = coalesce(
+        (SELECT n FROM documents WHERE status = s.status AND kind = s.kind AND vouched > s.vouched
+         ORDER BY vouched LIMIT 1),
+        (SELECT n FROM documents WHERE status = s.status AND kind > s.kind ORDER BY kind, vouched LIMIT 1),
+        (SELECT n FROM documents WHERE status > s.status ORDER BY {STATE} LIMIT 1))
 )
 """
 
