@@ -16,6 +16,7 @@ from math import inf
 from ..files.background import start_background
 from ..files.layout import (
     Layout,
+    Sweep,
     Sweeping,
     SweepingApart,
     can_fork,
@@ -601,10 +602,17 @@ class Index:
             self._db.close(True)
             self._db = self._store = None
 
-    def refresh(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Update the index from the files; this takes almost no time if nothing has changed."""
+    def refresh(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        seen: Sweep | None = None,
+    ) -> SyncReport:
+        """Update the index from the files; this takes almost no time if nothing has changed.
+
+        `seen`: a sweep of a moment ago.
+        """
         started = time.monotonic()
-        seen = sweep(self.layout)
+        seen = seen or sweep(self.layout)
         try:
             meta = self.catalogue.meta()
         except BROKEN:

@@ -32,8 +32,8 @@ def why_wait(worked: bool = False) -> str:
     )
 
 
-# Checks that the index is up to date: hashes every file and compares the hashes with those in the
-# index.
+# Checks that the index is up to date: compares the hashes of files with those in the index. A file
+# with the stamp that the index knows is read only if every file is wanted.
 
 # key in `meta`: how long one memory's contextual vectors took
 SECONDS_EACH = "deep seconds each"
@@ -74,33 +74,38 @@ class Status:
         return self.files_hash == self.index_hash and not self.behind
 
 
-def status(index: Index, has_deep: bool) -> Status:
-    """Update the index, then compare it with the hashes of all files. A database that cannot be read is rebuilt.
+def status(index: Index, has_deep: bool, hash_all: bool = False) -> Status:
+    """Update the index, then compare it with the files. A database that cannot be read is rebuilt.
 
-    `has_deep`: whether the settings ask for contextual vectors.
+    `has_deep`: whether the settings ask for contextual vectors. With `hash_all`, also read the files whose stamp is known.
     """
     try:
-        return _status_once(index, has_deep)
+        return _status_once(index, has_deep, hash_all)
     except BROKEN as failure:
         index.warn(f"the index cannot be read ({failure}): rebuilding it")
         index.discard()
-        return _status_once(index, has_deep)
+        return _status_once(index, has_deep, hash_all)
 
 
-def _status_once(index: Index, has_deep: bool) -> Status:
+def _status_once(index: Index, has_deep: bool, hash_all: bool) -> Status:
     from ..git.staged import (
         missing_files,  # not needed by the background process, which imports this file
     )
 
-    index.refresh()
+    seen = sweep(index.layout, stamped=True)
+    report = index.refresh(seen=seen)
+    if report.read or report.rebuilt:
+        seen = sweep(index.layout, stamped=True)
     catalogue = index.catalogue
     indexed, entries, memories = catalogue.counts()
-    seen = sweep(index.layout)
     known = catalogue.hashes()
     stale = catalogue.unread()
+    stamps = {} if hash_all else catalogue.stamps()
     actual = {
-        path: hash_of_file(index.layout.path(path))
-        for path in seen.paths
+        path: known[path]
+        if stamps.get(path) == stamp
+        else hash_of_file(index.layout.path(path))
+        for path, stamp in (seen.stamps or {}).items()
         if is_text_path(path)
     }
     actual |= {path: known[path] for path in stale}

@@ -34,7 +34,6 @@ from ..format.frontmatter import read_frontmatter
 from ..git.connection import DRIVER_SECTION
 from ..git.runner import GitFailed, work_tree
 from ..index.catalogue import SyncReport
-from ..index.contextual import deepen
 from ..index.index import worker_lock
 from ..index.status import Status, status
 from ..index.stores.database import (
@@ -56,12 +55,14 @@ from ..index.stores.protocol import Migrated, StorePlugin
 from ..model.entries import Unreadable, Value
 from ..model.errors import BadInput, NotFound, RawkoError, Refused
 from ..model.installed import how_to_install
-from ..model.values import ERROR, record, replace
+from ..model.values import ERROR, TYPE_CHECKING, record, replace
 from ..redaction.find import engine
 from ..text.chunks import counted
 from . import Repository
 from .core import Core, Wing
-from .mesh_tables import Published, has_tables, names_with_tables, publish_all
+
+if TYPE_CHECKING:
+    from .mesh_tables import Published
 
 Progress = Callable[[int, int], None]
 # of a check: whether all is well, a text, and perhaps a hint
@@ -164,7 +165,7 @@ def _integrity(repository: Repository) -> Result:
 
 
 def _freshness(repository: Repository) -> Result:
-    status = repository.store.status()
+    status = repository.store.status(hash_all=True)
     text = f"{counted(status.files, 'file')} {status.files_hash}, index {status.index_hash}"
     hint = f"differs: {', '.join(status.behind[:3])}"
     return _if_wrong(status.fresh, text, hint)
@@ -306,9 +307,9 @@ class Store(Wing):
 
     # The index in use
 
-    def status(self) -> Status:
-        """Return whether the index matches the files, by their hashes."""
-        return status(self._core.index, self._core.has_deep_vectors)
+    def status(self, hash_all: bool = False) -> Status:
+        """Return whether the index matches the files: by their stamps or, with `hash_all`, by reading every file."""
+        return status(self._core.index, self._core.has_deep_vectors, hash_all)
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Rebuild the index from the files. Raise StoreAway like `Repository.catch_up`."""
@@ -316,6 +317,8 @@ class Store(Wing):
 
     def deepen(self, progress: Progress | None = None) -> int:
         """Compute missing contextual vectors (minutes for a thousand memories); return their number."""
+        from ..index.contextual import deepen  # loads numpy
+
         if not is_background():
             return deepen(self._core.index, progress)
         job = worker_lock()
@@ -419,6 +422,8 @@ class Store(Wing):
 
     def publish(self) -> Published:
         """Fill the tables of RFC-0011 that other programs read: yamo_blocks, synthesized_skills, memory_entries."""
+        from .mesh_tables import has_tables, names_with_tables, publish_all
+
         if not has_tables(self._core):
             name = self._core.settings.store.name
             other = names_with_tables()[0]
@@ -440,6 +445,8 @@ class Store(Wing):
 
     def _with_tables(self) -> tuple[StorePlugin, StoreHome]:
         """Return the store that has the tables of RFC-0011, and the place of this repository's tables."""
+        from .mesh_tables import names_with_tables
+
         name = names_with_tables()[0]
         return store_plugin(name), StoreHome(
             self._layout, self._core.settings.store.named(name)

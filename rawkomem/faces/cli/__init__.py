@@ -20,7 +20,8 @@
 `past_sessions`: `rawkomem learn` and `replay`: find drafts in past sessions, and show what the sessions would get now
 `lessons_and_skills`: `rawkomem lesson` and `skill`
 `importing`: `rawkomem import` and `export`: exchange memories with files and other tools
-`upkeep`: `rawkomem status`, `index` and `doctor`: look after the index, its database, the ledger and sinks
+`status`: `rawkomem status`: the state of the repository and its search index
+`upkeep`: `rawkomem index` and `doctor`: look after the index, its database, the ledger and sinks
 `checks`: `rawkomem check` and `diff`: report problems in memory files, staged changes and branches
 `tidy`: `rawkomem tidy`: each command prints a plan for housekeeping; `--apply` carries it out
 `start`: `rawkomem init`, and `rawkomem` without a command: look at a project, show a plan, ask before each step, and suggest what to try next

@@ -66,7 +66,7 @@ Change
 + supersede   reviewing           Replace an old memory with a newer one or a text.
 + purge       adding              Remove a memory's text from all files; this cannot be undone.
 Maintain
-  status      upkeep              Show the state of the repository and its search index.
+  status      status              Show the state of the repository and its search index.
   check       checks              Report problems in memory files.
   doctor      upkeep              Look for problems on this machine.
   docs        manual              List or print the pages of the documentation.
