@@ -14,10 +14,11 @@ from typing import Any
 from ..model.values import record
 from ..text.language import language, word_set
 
-# Kinds of cues that are no kinds of drafts: a question, a doubt, and a request to write down what was just said
+# Kinds of cues that are no kinds of drafts: a question, a doubt, a request to write down what was just said, and a "don't"
 QUESTION = "question"
 DOUBT = "doubt"
 NOTE = "note"
+BAN = "ban"
 WISH = "wish"
 TASK = "task"
 REPORT = "report"
@@ -173,15 +174,8 @@ REFERS = caseless(
     r"|\bthat (?:sound|work|way|shape)|#\d"
 )
 CONTINUES = caseless(r"(?:that|this|it|so|these|those|they|otherwise)\b")
-# A sentence that gives the reason for the one before it.
-GIVES_REASON = caseless(
-    r"\W*(?:because|since|otherwise|(?:that|this|it)(?:'s| is) (?:not|only|just)\b|(?:that|this|it) (?:isn|doesn)'?t\b)"
-)
 # A rule that forbids something: the sentence after it says what to do instead.
-NEGATES = caseless(r"\b(?:never|do(?:n'?t| not)|avoid|stop|no|not)\b")
-REASONED = caseless(
-    r"\b(?:because|since|so that|in case|otherwise|rather than|it'?s not|isn'?t|doesn'?t (?:matter|need))\b"
-)
+NEGATES = caseless(r"\b(?:never|do(?:n'?t| not)|avoid|stop)\b")
 EXPLAINS = caseless(
     r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
     r"|turns? out"
