@@ -92,7 +92,8 @@ def language_of(sentence: str) -> str:
             return code
         counts[code] = len(table["words"].intersection(words))
     best = max(counts, key=lambda code: (counts[code], code == "en"))
-    return best if counts[best] >= max(1, MIN_KNOWN_SHARE * len(words)) else ""
+    least = 1 if best == "en" else 2  # "nie" is a word of other languages, too
+    return best if counts[best] >= max(least, MIN_KNOWN_SHARE * len(words)) else ""
 
 
 @lru_cache(MAX_READ_SENTENCES)
@@ -115,6 +116,17 @@ def without_politeness(sentence: str) -> str:
     polite = _politeness(language_of(sentence))
     bare: str = LEAD_INS.sub("", polite.sub("", sentence) if polite else sentence)
     return bare if len(bare) > MIN_PLAIN_CHARS else sentence
+
+
+@cache
+def _beginnings(code: str) -> re.Pattern[str]:
+    return caseless(languages().get(code, {}).get("begins", ""))
+
+
+def begins_as_rule(sentence: str) -> bool:
+    """Tell whether a sentence begins as a rule does: "never", "don't", "we …". True in a language without such words."""
+    known = _beginnings(language_of(sentence))
+    return bool(known.match(without_politeness(sentence)) or known.match(sentence))
 
 
 AGREES = caseless(

@@ -591,7 +591,9 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
         if CORRECTION in kinds
         else max(kinds, key=kinds.__getitem__, default="")
     )
-    is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits)
+    is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits) and (
+        cues.begins_as_rule(key) or _has_cue(key, cues.NOTE)
+    )
     if kind and exchange.before and answer_to_agent(exchange.said) == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
         kind = CORRECTION

@@ -29,7 +29,6 @@ HOST_WORDS = ("host-boilerplate", "slash-template", "compaction", "sub-agent", "
         ("no, never use vitest here, use jest", CORRECTION),
         ("stop doing that", CORRECTION),
         ("I hate comments that repeat the code", CORRECTION),
-        ("that's the wrong branch, we release from main", CORRECTION),
         ("we moved from pnpm back to npm", RULE),
         ("we don't use lodash any more", RULE),
         ("use British spelling from now on", RULE),
@@ -199,7 +198,6 @@ def test_the_whole_sets_of_sessions(name, gold, precision, recall, more):
     [
         "you're editing in the main workspace, use the worktree",
         "you updated the README, not the changelog",
-        "what are you doing in the vendor folder? it belongs to upstream",
     ],
 )
 def test_a_deed_that_the_person_names_is_a_correction(said):
@@ -264,7 +262,7 @@ def test_a_title_is_a_whole_clause_and_every_draft_has_a_condition():
 
 
 def test_the_text_of_a_draft_holds_the_persons_words_and_the_draft_what_they_answer():
-    (draft,) = answer("no, just tell me the message", "I will stage the files and create the commit.")
+    (draft,) = every_answer("no, just tell me the message", "I will stage the files and create the commit.")
     assert draft.text == "Just tell me the message" and "stage the files" in draft.before
 
 
@@ -683,6 +681,11 @@ def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository
         "Don't add a border to this table",
         "I don't want that",
         "We're using the following fonts:",
+        "that's the wrong branch, the release comes from main",
+        "what are you doing in the vendor folder? it belongs to upstream",
+        "Looks like you're calling a command that is not available",
+        "very nice, except i do not think it should strip the images",
+        "Would it be possible to keep the history at the bottom and always closed",
         "How many years we want is a question of the settings",
         "never show " + "and ".join(f"the number of part {number} " for number in range(12)),
         "I want to add a table of the last games. Do not color the rows of the table.",
