@@ -184,7 +184,7 @@ def test_a_draft_whose_text_lost_the_point_is_not_right(tmp_path):
 @pytest.mark.skipif(not SHARED.exists(), reason="the whole set of sessions is not here")
 @pytest.mark.parametrize(
     ("name", "gold", "precision", "recall", "more"),
-    [("sessions-dev", 25, 0.72, 0.4, 0.58), ("sessions-bookminder", 73, 0.7, 0.36, 0.54)],
+    [("sessions-dev", 25, 0.72, 0.32, 0.58), ("sessions-bookminder", 73, 0.72, 0.28, 0.54)],
 )
 def test_the_whole_sets_of_sessions(name, gold, precision, recall, more):
     report = measure_learning([str(SHARED.with_name(f"{name}.json.xz"))], lambda message: None)
