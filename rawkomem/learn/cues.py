@@ -14,10 +14,11 @@ from typing import Any
 from ..model.values import record
 from ..text.language import language, word_set
 
-# Kinds of cues that are no kinds of drafts: a question, a doubt, and a request to write down what was just said
+# Kinds of cues that are no kinds of drafts: a question, a doubt, a request to write down what was just said, and a "don't"
 QUESTION = "question"
 DOUBT = "doubt"
 NOTE = "note"
+BAN = "ban"
 WISH = "wish"
 TASK = "task"
 REPORT = "report"
@@ -91,7 +92,8 @@ def language_of(sentence: str) -> str:
             return code
         counts[code] = len(table["words"].intersection(words))
     best = max(counts, key=lambda code: (counts[code], code == "en"))
-    return best if counts[best] >= max(1, MIN_KNOWN_SHARE * len(words)) else ""
+    least = 1 if best == "en" else 2  # "nie" is a word of other languages, too
+    return best if counts[best] >= max(least, MIN_KNOWN_SHARE * len(words)) else ""
 
 
 @lru_cache(MAX_READ_SENTENCES)
@@ -114,6 +116,17 @@ def without_politeness(sentence: str) -> str:
     polite = _politeness(language_of(sentence))
     bare: str = LEAD_INS.sub("", polite.sub("", sentence) if polite else sentence)
     return bare if len(bare) > MIN_PLAIN_CHARS else sentence
+
+
+@cache
+def _beginnings(code: str) -> re.Pattern[str]:
+    return caseless(languages().get(code, {}).get("begins", ""))
+
+
+def begins_as_rule(sentence: str) -> bool:
+    """Tell whether a sentence begins as a rule does: "never", "don't", "we …". True in a language without such words."""
+    known = _beginnings(language_of(sentence))
+    return bool(known.match(without_politeness(sentence)) or known.match(sentence))
 
 
 AGREES = caseless(
@@ -173,15 +186,8 @@ REFERS = caseless(
     r"|\bthat (?:sound|work|way|shape)|#\d"
 )
 CONTINUES = caseless(r"(?:that|this|it|so|these|those|they|otherwise)\b")
-# A sentence that gives the reason for the one before it.
-GIVES_REASON = caseless(
-    r"\W*(?:because|since|otherwise|(?:that|this|it)(?:'s| is) (?:not|only|just)\b|(?:that|this|it) (?:isn|doesn)'?t\b)"
-)
 # A rule that forbids something: the sentence after it says what to do instead.
-NEGATES = caseless(r"\b(?:never|do(?:n'?t| not)|avoid|stop|no|not)\b")
-REASONED = caseless(
-    r"\b(?:because|since|so that|in case|otherwise|rather than|it'?s not|isn'?t|doesn'?t (?:matter|need))\b"
-)
+NEGATES = caseless(r"\b(?:never|do(?:n'?t| not)|avoid|stop)\b")
 EXPLAINS = caseless(
     r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
     r"|turns? out"

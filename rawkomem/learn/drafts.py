@@ -216,12 +216,11 @@ REQUEST_SCORE = 9.0
 WISH_SCORE = (
     -0.6
 )  # of a statement beside a request for something: it is mostly about that
-REASON_SCORE = 0.6  # of a hint with a reason
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
 # of one cue that a draft needs: several hints ("it should be blue", "you need to") say together no more than one
 MIN_CLEAR_WEIGHT = 1.0
-# at most, of a draft without such a cue or with a doubt, and of all but a rule or a clear decision in the first words
-# of a session: they describe a task
+# at most, of a draft without such a cue or with a doubt, and of all but "never", "from now on", "X, not Y" and the like in
+# the first words of a session: the rest describes a task
 MAX_WEAK_SCORE = 0.6
 ANSWERS = "answers the agent's question"
 # each time that a person says the same
@@ -380,7 +379,8 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         agreed = "" if number else exchange.agreed
         said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
-        if not (last or exchange.before) and found.kind != RULE:
+        is_first = not (last or exchange.before)
+        if is_first and not _has_cue(key_sentence(part), RULE):
             found = replace(found, score=min(found.score, MAX_WEAK_SCORE))
         if found.kind == AGREED:
             text = f"{agreed}\n\n“{said}”" if _says_more(said) else agreed
@@ -389,8 +389,7 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
             yield _answered(found, question, said)
             continue
         else:
-            is_sure = found.score >= MIN_ASKED_SCORE
-            text = _resolved(_concise(part, is_sure), exchange.before, last)
+            text = _resolved(_concise(part), exchange.before, last)
         yield replace(found, text=text)
 
 
@@ -490,16 +489,17 @@ def _only_notes(sentence: str) -> bool:
     return few and _has_cue(sentence, cues.NOTE)
 
 
-def _concise(told: Sequence[str], is_sure: bool) -> str:
-    """Return what a person states, without tasks, questions and reports; of many words, only the sentences with cues.
+def _concise(told: Sequence[str]) -> str:
+    """Return what a person states, from the first sentence with cues on, without tasks, questions and reports.
 
-    If `is_sure` is set, the text starts with the first sentence with cues.
+    Of many words, only the sentences with cues are kept. A short task after "never …" says what to do instead.
     """
     key = key_sentence(told)
     stating = [one for one in told if one == key or _strength(one) >= MIN_MORE_SCORE]
     notes = _only_notes(key)
-    first = told.index(stating[0]) if is_sure and not notes else 0
-    instead = told[told.index(key) + 1 :][:1] if cues.NEGATES.search(key) else ()
+    first = 0 if notes else told.index(stating[0])
+    after = told[told.index(key) + 1 :][:1] if cues.NEGATES.search(key) else ()
+    instead = [one for one in after if len(one.split()) <= MAX_ANSWER_WORDS]
     wanted = [
         one
         for one in told[first:]
@@ -591,11 +591,9 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
         if CORRECTION in kinds
         else max(kinds, key=kinds.__getitem__, default="")
     )
-    is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits)
-    asks = _has_cue(key, cues.WISH, cues.REPORT)
-    if kind == DECISION and not is_clear and not asks and _has_reason(told):
-        parts.append(("gives a reason", REASON_SCORE))
-        is_clear = True
+    is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits) and (
+        cues.begins_as_rule(key) or _has_cue(key, cues.NOTE)
+    )
     if kind and exchange.before and answer_to_agent(exchange.said) == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
         kind = CORRECTION
@@ -609,15 +607,8 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     score = sum(weight for _, weight in parts) if kind else 0.0
     if not is_clear or any(cue.kind == cues.DOUBT for cue in hits):
         score = min(score, MAX_WEAK_SCORE)
-    kind = {cues.NOTE: RULE, cues.WISH: PREFERENCE}.get(kind, kind)
+    kind = {cues.NOTE: RULE, cues.BAN: RULE, cues.WISH: PREFERENCE}.get(kind, kind)
     return Statement(score, kind or DECISION, why)
-
-
-def _has_reason(told: Sequence[str]) -> bool:
-    """Tell whether the key sentence gives a reason or an alternative, or the sentence after it does."""
-    key = key_sentence(told)
-    after = told[told.index(key) + 1 :][:1]
-    return bool(cues.REASONED.search(key) or any(map(cues.GIVES_REASON.match, after)))
 
 
 def _strength(sentence: str) -> float:

@@ -29,7 +29,6 @@ HOST_WORDS = ("host-boilerplate", "slash-template", "compaction", "sub-agent", "
         ("no, never use vitest here, use jest", CORRECTION),
         ("stop doing that", CORRECTION),
         ("I hate comments that repeat the code", CORRECTION),
-        ("that's the wrong branch, we release from main", CORRECTION),
         ("we moved from pnpm back to npm", RULE),
         ("we don't use lodash any more", RULE),
         ("use British spelling from now on", RULE),
@@ -185,7 +184,7 @@ def test_a_draft_whose_text_lost_the_point_is_not_right(tmp_path):
 @pytest.mark.skipif(not SHARED.exists(), reason="the whole set of sessions is not here")
 @pytest.mark.parametrize(
     ("name", "gold", "precision", "recall", "more"),
-    [("sessions-dev", 25, 0.72, 0.48, 0.58), ("sessions-bookminder", 73, 0.65, 0.4, 0.55)],
+    [("sessions-dev", 25, 0.72, 0.32, 0.58), ("sessions-bookminder", 73, 0.72, 0.28, 0.54)],
 )
 def test_the_whole_sets_of_sessions(name, gold, precision, recall, more):
     report = measure_learning([str(SHARED.with_name(f"{name}.json.xz"))], lambda message: None)
@@ -199,7 +198,6 @@ def test_the_whole_sets_of_sessions(name, gold, precision, recall, more):
     [
         "you're editing in the main workspace, use the worktree",
         "you updated the README, not the changelog",
-        "what are you doing in the vendor folder? it belongs to upstream",
     ],
 )
 def test_a_deed_that_the_person_names_is_a_correction(said):
@@ -264,7 +262,7 @@ def test_a_title_is_a_whole_clause_and_every_draft_has_a_condition():
 
 
 def test_the_text_of_a_draft_holds_the_persons_words_and_the_draft_what_they_answer():
-    (draft,) = answer("no, just tell me the message", "I will stage the files and create the commit.")
+    (draft,) = every_answer("no, just tell me the message", "I will stage the files and create the commit.")
     assert draft.text == "Just tell me the message" and "stage the files" in draft.before
 
 
@@ -588,6 +586,11 @@ def test_the_task_of_a_session_is_not_asked_about_and_a_rule_beside_it_is():
     task = "Fix the parser. It returns a list instead of a tuple, which is wrong. I want the old order back."
     asked = [one.text for one in choose_drafts(talk(task), RunFacts(session="s-1")) if not one.more]
     assert asked == []
+    assert not [
+        one
+        for one in choose_drafts(talk("Write a report. Do not implement any of the changes."), RunFacts())
+        if not one.more
+    ]
     (rule,) = [
         one
         for one in choose_drafts(talk(f"{task} Never edit the lock file by hand."), RunFacts(session="s-1"))
@@ -673,6 +676,18 @@ def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository
         "you broke the navigation of the start page",
         "I meant the other page of the report",
         "I don't like this, show me two other colors",
+        "let's remove the type from the report, since nobody reads it",
+        "We should make the path required so that a missing one is noticed at once",
+        "Don't add a border to this table",
+        "I don't want that",
+        "We're using the following fonts:",
+        "that's the wrong branch, the release comes from main",
+        "what are you doing in the vendor folder? it belongs to upstream",
+        "Looks like you're calling a command that is not available",
+        "very nice, except i do not think it should strip the images",
+        "Would it be possible to keep the history at the bottom and always closed",
+        "How many years we want is a question of the settings",
+        "never show " + "and ".join(f"the number of part {number} " for number in range(12)),
         "I want to add a table of the last games. Do not color the rows of the table.",
     ],
 )
@@ -687,12 +702,10 @@ def test_a_wish_for_one_case_is_less_sure(said):
         "make sure you update the changelog with every option",
         "don't put comments into shell snippets",
         "do NOT touch it",
-        "let's remove the type from the report, since nobody reads it",
-        "We should make the path required so that a missing one is noticed at once",
         "I want to add a table of the last games. Never color the rows of a table.",
     ],
 )
-def test_what_is_said_for_all_cases_or_with_a_reason_is_asked_about(said):
+def test_what_is_said_for_all_cases_is_asked_about(said):
     assert len(answer(said, "The file is written.")) == 1
 
 

@@ -81,6 +81,7 @@ PASSING = {
     "ja": ["テストを実行できますか？", "ありがとう、動きました", "エクスポートのボタンが必要です"],
 }
 UNKNOWN = [
+    "serwer nie działa",  # Polish
     "Nigdy nie wypychaj bezpośrednio do main, zawsze użyj pnpm a nie npm.",  # Polish
     "Никогда не пушь прямо в main, мы используем pnpm.",  # Russian
     "Älä koskaan työnnä suoraan mainiin, käytä aina pnpm:ää.",  # Finnish

@@ -165,6 +165,9 @@ def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
         ("CLAUDE.md, AGENTS.md and GEMINI.md are kept in step", "paths=CLAUDE.md paths=AGENTS.md paths=GEMINI.md"),
         ("Nein, führe nie direkt pytest aus, nimm make suite", "commands=pytest*"),
         ("Bitte niemals `npm install` ausführen", "commands=npm install"),
+        ("Benutze npm nicht", "commands=npm*"),
+        ("Führe pytest nicht direkt aus", "commands=pytest*"),
+        ("Ändere config/prod.yml nicht", "paths=config/prod.yml"),
         ("Wir verwenden hier pnpm und nicht npm.", "commands=npm*"),
         ("Ändere nie db/seeds oder config/prod.yml, das macht die Pipeline", "paths=db/seeds/** paths=config/prod.yml"),
         ("Nunca ejecutes pytest directamente, usa make suite", "commands=pytest*"),
@@ -185,7 +188,7 @@ def test_a_rule_that_names_a_command_or_a_file_proposes_a_guard(rule, acts):
         "specs are excluded from mypy", "write the commit message, do not commit", "a rename is a commit of its own",
         "each change of analytics is written into docs/POSTHOG.md", "if you change an endpoint, describe it in docs/api.md", "never push to main", "never make changes without asking",
         "you did not run pytest", "why don't you run pytest?", "do not commit without running pytest",
-        "das ist nie der Fall und/oder falsch", "no hay cambios en git", "don't use npm packages for this", "do not change the client/server code", "use make suite for the tests",
+        "das ist nie der Fall und/oder falsch", "Nimm pnpm, weil npm nicht geht", "no hay cambios en git", "don't use npm packages for this", "do not change the client/server code", "use make suite for the tests",
     ],
 )  # fmt: skip
 def test_a_rule_of_style_or_a_complaint_proposes_no_guard(rule):
