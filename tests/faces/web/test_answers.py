@@ -706,3 +706,18 @@ def test_views_of_all_memories_are_computed_once_while_nothing_changes(
         assert ask()["/api/overview"]["memories"] == here["memories"] - 1
     finally:
         stop(server)
+
+
+def test_a_fresh_clone_has_every_view_before_anything_is_recorded(git, memories, tmp_path):
+    """Its index is in `.rawko/local`, but `.git` has no folder of records yet."""
+    (memories / "a.md").write_text("---\nid: mem_a\ntitle: Pay once\n---\n\nText.\n")
+    git.commit()
+    clone = tmp_path / "clone"
+    git("clone", "-q", str(git.folder), str(clone))
+    for path in KEPT_VIEWS:
+        assert not list(clone.glob(".git/rawkomem*"))
+        server = serve(clone)
+        try:
+            assert Client(server).get(path)
+        finally:
+            stop(server)
