@@ -39,14 +39,20 @@ MIN_KNOWN_WORDS = 3  # of a body: a shorter text occurs in other bodies by chanc
 
 
 class KnownTexts:
-    """All known texts, also those of rejected or deleted memories, so that these are not learned again."""
+    """All known texts, also those of rejected or deleted memories, so that these are not learned again.
 
-    def __init__(self, memories: Iterable[Memory], near: Near):
+    `counts` tells whether a memory counts: an agent must not store what a person says before the person says it.
+    """
+
+    def __init__(
+        self, memories: Iterable[Memory], near: Near, counts: Callable[[str], bool]
+    ):
         self._texts = [
             (memory.id, plain_words(memory.title), plain_words(memory.body))
             for memory in memories
         ]
         self._near = near
+        self._counts = counts
         self._new: list[Entry] = []
 
     def __call__(self, entry: Entry) -> str:
@@ -68,7 +74,8 @@ class KnownTexts:
             (
                 id
                 for id, other, body in self._texts
-                if title == other or (telling and f" {words} " in f" {body} ")
+                if (title == other or (telling and f" {words} " in f" {body} "))
+                and (id == JUST_NOW or self._counts(id))
             ),
             "",
         )
@@ -77,7 +84,8 @@ class KnownTexts:
         """Return the id of the memory that says the same in other words; empty if none does."""
         said = statement_of(entry.body)
         for memory, cosine in self._near(f"{entry.title}\n{entry.body}"):
-            if says_same(said, statement_of(memory.body), NEAR_DUPLICATE, cosine):
+            same = says_same(said, statement_of(memory.body), NEAR_DUPLICATE, cosine)
+            if same and self._counts(memory.id):
                 return memory.id
         new = any(
             says_same(said, statement_of(other.body), NEAR_DUPLICATE)
@@ -211,10 +219,19 @@ def contradicted_memories(entry: Entry, memories: Iterable[Memory]) -> list[Memo
     return [*found][:MAX_TIES]
 
 
-def tied_draft(draft: Draft, entry: Entry, memories: Sequence[Memory]) -> Draft:
-    """Return a draft with the memories that it contradicts and their conditions, or with the one that says the same."""
+def tied_draft(
+    draft: Draft,
+    entry: Entry,
+    memories: Sequence[Memory],
+    counts: Callable[[str], bool],
+) -> Draft:
+    """Return a draft with the memories that it contradicts and their conditions, or with the one that says the same.
+
+    Only a memory that counts can say the same: to keep such a draft confirms that memory.
+    """
     found = contradicted_memories(entry, memories) if draft.kind in CORRECTING else []
-    same = [] if found or not memories else covering_memories(draft, memories)
+    counted = [] if found else [one for one in memories if counts(one.id)]
+    same = covering_memories(draft, counted) if counted else []
     return replace(
         draft,
         corrects=tuple(memory.id for memory in found),

@@ -47,6 +47,8 @@ NOT_BLANK = re.compile(r"\S")
 PULL_REQUEST = re.compile(r"([\w.-]{1,100}/[\w.-]{1,100})/pulls?/(\d{1,12})")
 BOT_NAME = caseless(r"\[bot\]$|[-_]bot\b|[-_]bot_|\brobot$|^bot[-_]")
 CHANGED_LINE = re.compile(r"changed this (?:line|file) in")  # a note of GitLab itself
+# not shown on the service's page; code, where it is, is left out anyway
+HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 SUGGESTION = "```suggestion"  # starts code that is to replace the line
 MAX_THREADS = 2_000  # each request is compared with all others
 MAX_COMMENTS = 100  # of one thread
@@ -173,7 +175,8 @@ def _comment_of(note: Record) -> Comment:
     at = time_of(note.get("created_at") or note.get("createdAt"))
     text = note["body"][:MAX_COMMENT_CHARS]
     is_bot = is_bot or bool(BOT_NAME.search(name))
-    return Comment(name, typed_in(text), at, is_bot, SUGGESTION in text)
+    said = HIDDEN.sub(" ", typed_in(text))
+    return Comment(name, said, at, is_bot, SUGGESTION in text)
 
 
 def _is_outdated(note: Record) -> bool:

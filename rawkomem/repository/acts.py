@@ -5,11 +5,12 @@ The same memories guard the lines that a commit or a branch adds.
 
 from __future__ import annotations
 
+import os
 import re
 
 from ..index.act_table import ActRule, write_table
 from ..index.catalogue import memory_of
-from ..model.entries import Memory
+from ..model.entries import Entry, Memory
 from ..model.values import (
     ACTIVE,
     ERROR,
@@ -17,6 +18,7 @@ from ..model.values import (
     TYPE_CHECKING,
     WARNING,
     Problem,
+    iso,
     replace,
 )
 from ..recall.excerpt import excerpt
@@ -36,7 +38,7 @@ from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_body, safe_line
 from .core import Core
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ..git.staged import Lines, Staged
 
@@ -126,31 +128,44 @@ DOES = {DENY: "denies this change", ASK: "asks for a second look at this change"
 
 
 def changed_guards(branch: Staged) -> list[tuple[Memory, Memory | None]]:
-    """Return each memory that asked or denied before a branch, with what the branch makes of it, if that differs."""
+    """Return each memory that asked or denied before a branch and that it touches, with what the branch makes of it.
+
+    Whatever an agent changes in the file of a memory, no person vouches for the guard after it.
+    """
     if branch.now == branch.head:
         return []
-    after = branch.memories()
-    return [
-        (memory, now)
-        for memory in branch.memories(branch.head).values()
-        if _guards(memory) and _guards(memory) != _guards(now := after.get(memory.id))
-    ]
+    before, after = branch.entries(branch.head), branch.entries()
+    now = branch.memories()
+    found = []
+    for memory in branch.memories(branch.head).values():
+        then = now.get(memory.id)
+        texts = _digests(before.get(memory.id)), _digests(after.get(memory.id))
+        is_touched = texts[0] != texts[1] or _guards(memory) != _guards(then)
+        if _guards(memory) and is_touched:
+            found.append((memory, then))
+    return found
 
 
-def _guards(memory: Memory | None) -> tuple[str, Applies] | None:
-    """Return what a memory does at which acts; None if it neither asks nor denies."""
+def _digests(entries: Iterable[Entry] | None) -> list[str]:
+    return sorted(entry.digest for entry in entries or ())
+
+
+def _guards(memory: Memory | None) -> tuple[str, Applies, str] | None:
+    """Return what a memory does at which acts, and until when; None if it neither asks nor denies."""
     if memory is None or memory.status != ACTIVE or guard_of(memory.extra) == REMIND:
         return None
     applies = applies_of(memory.extra, memory.when)
-    return (guard_of(memory.extra), applies) if applies != Applies() else None
+    until = iso(memory.valid_until)
+    return (guard_of(memory.extra), applies, until) if applies != Applies() else None
 
 
 def _tell_guard(memory: Memory | None) -> str:
     if not (found := _guards(memory)):
         return "none"
-    guard, applies = found
-    patterns = (*applies.commands, *applies.paths, *applies.text)
-    return one_line(f"{guard} {', '.join(patterns)}", MAX_TEXT_CHARS)
+    guard, applies, until = found
+    patterns = ", ".join((*applies.commands, *applies.paths, *applies.text))
+    end = f" until {until}" if until else ""
+    return one_line(f"{guard} {patterns}", MAX_TEXT_CHARS) + end
 
 
 def guard_problems(
@@ -161,9 +176,11 @@ def guard_problems(
     """Return a Problem for each file with added lines that a guard denies (error) or asks about, and for exceptions.
 
     A memory without texts guards the whole file. The changes are not read if no memory guards a changed file. `changed`
-    are the guards that a branch changes: they are named, and guard the branch as they were before it, too.
+    are the guards that a branch touches: they guard the branch as they were before it, too, and are named if they
+    change.
     """
-    rules = [one for one in act_rules(core) if one.guard != REMIND]
+    has_rules = os.path.isdir(core.layout.root)  # a branch may remove all of it
+    rules = [one for one in act_rules(core) if one.guard != REMIND] if has_rules else []
     found = _guarded(staged, rules)
     told = {(one.path, one.quote) for one in found}
     before = [
@@ -182,6 +199,7 @@ def guard_problems(
             path=staged.name((new or old).path),
         )
         for old, new in changed
+        if _guards(old) != _guards(new)
     ]
     return sorted([*found, *named], key=lambda one: (one.path, one.line))
 

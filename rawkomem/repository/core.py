@@ -270,9 +270,17 @@ class Core:
             )
 
     def waits_for_review(self, entry: Entry) -> bool:
-        """Return whether a change that was just written is only a proposal; False if the index cannot be read."""
+        """Return whether a change that was just written is only a proposal; False if the index cannot be read.
+
+        A decision of an agent about proposals counts as one, too, if they still wait.
+        """
+        from ..state.fold import ACCEPTS, DECLINES
+        from ..state.plans import NAME_SEPARATOR, ids_in
+
+        decided = (*ids_in(entry, ACCEPTS), *ids_in(entry, DECLINES))
+        names = {entry.id, *(name.rpartition(NAME_SEPARATOR)[0] for name in decided)}
         try:
-            return entry.id in self.get(entry.about).proposed
+            return not names.isdisjoint(self.get(entry.about).proposed)
         except (RawkoError, OSError, DatabaseError):
             return False
 

@@ -410,7 +410,7 @@ class Learning(Wing):
                 drafts.append(draft)
                 continue
             near = self.candidates(draft.session, f"{draft.title}\n{draft.text}")
-            draft = tied_draft(draft, entry_of_draft(draft), near)
+            draft = tied_draft(draft, entry_of_draft(draft), near, self._is_known)
             id = same(entry_of_draft(draft))
             if id:
                 known.append((draft, id))
@@ -426,7 +426,14 @@ class Learning(Wing):
     def _known_texts(self, most: int) -> KnownTexts:
         """Return what compares texts with all memories, in meaning with the `most` nearest ones."""
         core = self._core
-        return KnownTexts(core.all(), lambda text: core.near(text, most, Filter()))
+        return KnownTexts(
+            core.all(), lambda text: core.near(text, most, Filter()), self._is_known
+        )
+
+    def _is_known(self, id: str) -> bool:
+        """Tell whether a person vouches for a memory or said it, or nobody vouches for any."""
+        memory = self._repo.get(id)
+        return memory.vouched or self._repo.beliefs.trust(memory).standing.said
 
     # Memories that an agent words after a person said them; a quote of the person is the proof
 

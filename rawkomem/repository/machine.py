@@ -238,6 +238,12 @@ def _merges(repository: Repository) -> Result:
     memory = os.path.join(repository.layout.root, "memories", "any.md")
     try:
         tree = work_tree(repository.layout.project)
+        folder = os.path.dirname(memory)
+        while len(folder) >= len(tree.top):
+            file = os.path.join(folder, ".gitattributes")
+            if os.path.exists(file) and not os.path.isfile(file):
+                return False, f"{file} is no file: git may wait for it", "remove it"
+            folder = os.path.dirname(folder)
         attribute = tree.ask("check-attr", "merge", "--", tree.path(memory))
         driver = tree.ask("config", "--get", f"{DRIVER_SECTION}.driver")
     except GitFailed:

@@ -67,7 +67,7 @@ INVISIBLE = {
     "line separator": "2028-2029",
     "text direction override": "202A-202E",
     "text direction isolate": "2066-2069",
-    "invisible format character": "206A-206F FFF0-FFF8 1BCA0-1BCA3 1D173-1D17A E0080-E00FF E01F0-E0FFF",
+    "invisible format character": "206A-206F FFF0-FFF8 1BCA0-1BCA3 1D159 1D173-1D17A E0080-E00FF E01F0-E0FFF",
     "lone surrogate": "D800-DFFF",
     NON_CHARACTER: "FDD0-FDEF",
     "variation selector": "FE00-FE0F E0100-E01EF",

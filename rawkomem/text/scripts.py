@@ -332,6 +332,7 @@ LOOKALIKES = {
     ",": "，‚、﹐",
     "/": "／⁄∕⧸",
     "=": "＝═﹦",
+    " ": "\u2800",  # of Braille, without dots
 }
 LOOKALIKE_SIGNS = str.maketrans(
     {sign: plain for plain, signs in LOOKALIKES.items() for sign in signs}

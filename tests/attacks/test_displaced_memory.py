@@ -4,8 +4,10 @@ import pytest
 from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
 
-from tests.attacks.conftest import RULE, TASK, TEXT
+from tests.attacks.conftest import EVIL, RULE, TASK, TEXT
 from tests.git.gitting import AGENT
+from tests.hosts.hooks.payloads import claude
+from tests.learn.session.sessions import SESSION, claude_code
 
 pytestmark = pytest.mark.attacks
 
@@ -109,3 +111,50 @@ def test_the_command_and_the_hook(flood, command, ground, rawkomem):
     )
     words = ("inject", TASK) if command == "inject" else ("hook", "claude", "prompt")
     assert TEXT in rawkomem.process(*words, input=call).stdout
+
+
+SAID = "We always use vitest for the unit tests of the parser, never jest."
+TURNS = {"a request": f"Remember that {SAID}", "a correction": f"No, that is wrong. {SAID}"}
+EARLIER = {
+    "in its title": (SAID.rstrip("."), EVIL),
+    "in its text": ("Unit tests of the parser", f"{SAID} {EVIL}"),
+    "as a memory": (SAID.rstrip("."), SAID),
+    "in other words": (
+        "Vitest for unit tests",
+        f"For unit tests of the parser always use vitest and never jest. {EVIL}",
+    ),
+    "in a few words": ("Vitest, never jest", f"We always use vitest for unit tests of the parser, never jest: {EVIL}"),
+}
+PUT_AWAY = {
+    "in use": lambda agent, id: None,
+    "deleted": lambda agent, id: agent.delete(id),
+    "archived": lambda agent, id: agent.beliefs.archive(id),
+    "in quarantine": lambda agent, id: agent.beliefs.quarantine(id),
+}
+
+
+@pytest.mark.parametrize("put_away", PUT_AWAY)
+@pytest.mark.parametrize("earlier", EARLIER)
+@pytest.mark.parametrize("turn", TURNS)
+def test_an_agent_stores_what_a_person_says_before_the_person_says_it(
+    turn, earlier, put_away, ground, hook, at_once, transcripts
+):
+    """The person's words become a memory or a draft of their own, and confirm nothing of the agent."""
+    title, body = EARLIER[earlier]
+    with Repository.open(str(ground.project), via="agent") as agent:
+        stored = agent.add(body, title=title, when=["vitest", "jest"]).id
+        PUT_AWAY[put_away](agent, stored)
+    file = transcripts / f"{SESSION}.jsonl"
+    file.write_bytes(claude_code([("user", "test the parser"), ("assistant", "I ran jest."), ("user", TURNS[turn])]))
+    for event, more in (("prompt", {"prompt": TURNS[turn]}), ("turn-end", {}), ("session-end", {})):
+        told = {**claude("UserPromptSubmit" if event == "prompt" else "Stop", **more), "session_id": SESSION}
+        hook("claude", event, told, transcript=str(file))
+    repository = ground.repository
+    drafts = [one for one in repository.drafts.all() if "vitest" in one.text]
+    own = [repository.get(row.id) for row in repository.list() if row.id not in ("mem_a", "mem_z", stored)]
+    own = [one for one in own if "vitest" in one.body and repository.beliefs.trust(one).standing.said]
+    assert drafts or own
+    assert not any(one.agrees for one in drafts)
+    assert not any("evil" in one.text for one in drafts) and not any("evil" in one.body for one in own)
+    assert repository.get(stored).reinforcements == 0
+    ground.holds()

@@ -39,6 +39,8 @@ DISGUISES = {
     "in Cyrillic letters": lambda text: text.translate(CYRILLIC),
     "after a line separator": lambda text: f"Notes.\u2028{text}",
     "after a carriage return": lambda text: f"Notes.\r{text}",
+    "after a Braille sign without dots": lambda text: "\u2800" + text.replace(" ", "\u2800"),
+    "after a note without a head": lambda text: "\U0001d159" + text,
     "after an open fence": lambda text: f"```\ncode\n{text}",
 }
 WORDS = [*STRUCTURE, *MORE]

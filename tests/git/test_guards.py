@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 
 import pytest
 from rawkomem.git.runner import Git as OurGit
@@ -296,7 +297,17 @@ def ended(file) -> None:
     (folder / "x.md").write_text("---\nid: x\nkind: delete\nabout: mem_mock\n---\n")
 
 
-@pytest.mark.parametrize("way", [removed, narrowed, reminding, without_text, put_away, ended])
+def expired(file) -> None:
+    file.write_text(file.read_text().replace("guard: deny", "guard: deny\nvalidUntil: 2001-01-01"))
+
+
+def without_memories(file) -> None:
+    shutil.rmtree(file.parents[1])
+
+
+@pytest.mark.parametrize(
+    "way", [removed, narrowed, reminding, without_text, put_away, ended, expired, without_memories]
+)
 def test_a_branch_takes_no_guard_away_for_its_own_review(way, guarded, git, rawkomem):
     """The branch changes the guard and does what it denies: `check --diff` was silent."""
     git("checkout", "-q", "-b", "work")
@@ -305,8 +316,8 @@ def test_a_branch_takes_no_guard_away_for_its_own_review(way, guarded, git, rawk
     git.commit()
     found = told(rawkomem, "--diff", "main...HEAD")
     assert ("guard-deny", "tests/new.py", 1) in found
-    (changed,) = [file for code, file, _ in found if code == "guard-changed"]
-    assert changed.startswith(".rawko/")
+    changed = [file for code, file, _ in found if code == "guard-changed"]
+    assert changed and all(file.startswith(".rawko/") for file in changed)
     done = rawkomem("check", "--diff", "main...HEAD", check=1)
     assert "'Rule mem_mock' (mem_mock) no longer guards as before: deny tests/**, MockFileSystem → " in done.stdout
     git("commit", "-q", "--allow-empty", "-m", "agreed\n\nRawkomem-Allow: mem_mock")
@@ -320,3 +331,26 @@ def test_a_guard_that_a_branch_leaves_alone_is_told_once(guarded, git, rawkomem)
     write(guarded, "tests/new.py", "fs = MockFileSystem()\n")
     git.commit()
     assert [code for code, *_ in told(rawkomem, "--diff", "main...HEAD")] == ["guard-changed", "guard-deny"]
+
+
+def retitled(file) -> None:
+    file.write_text(file.read_text().replace("title: Rule", "title: A rule"))
+
+
+def with_a_key(file) -> None:
+    file.write_text(file.read_text().replace("guard: deny", "guard: deny\ndraft: true"))
+
+
+def with_more_text(file) -> None:
+    file.write_text(file.read_text() + "\n---\nid: mem_more\ntitle: More\n")
+
+
+@pytest.mark.parametrize("way", [retitled, with_a_key, with_more_text])
+def test_an_agents_edit_of_a_guards_file_does_not_end_the_guard_for_the_same_branch(way, guarded, git, rawkomem):
+    """Nobody vouches for the edited memory, so by itself it only reminds."""
+    git("checkout", "-q", "-b", "work")
+    way(guarded / ".rawko" / "memories" / "mock.md")
+    write(guarded, "tests/new.py", "fs = MockFileSystem()\n")
+    git.commit("edited", AGENT)
+    found = told(rawkomem, "--diff", "main...HEAD")
+    assert [one for one in found if one[0].startswith("guard")] == [("guard-deny", "tests/new.py", 1)]

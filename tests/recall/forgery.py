@@ -26,11 +26,12 @@ SAFE = [
 ]  # fmt: skip
 ENDS = ["password:", "token =", "-----BEGIN RSA PRIVATE KEY-----", "api_key: '"]
 BREAKS = ["\n", "\n", "\n", "\r\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029", "\x1c", "\n\n"]
-BLANKS = [" ", "\u00a0", "\t", "\u2003", "\u3000", "\u202f"]
+BLANKS = [" ", "\u00a0", "\t", "\u2003", "\u3000", "\u202f", "\u2800"]
 DASHES = "-‐‑‒–—―−﹣－"
 UNSEEN = ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\x00", "\ufdd0", "\ufdd1"]
 PREFIXES = [
     "", "", "", "", "> ", ">> ", "- ", "* ", "1. ", "  ", "\t", "\u00a0", "\\", "\\\\", "**", "_", "\u200b", "&nbsp;",
+    "\u2800", "\U0001d159",
 ]  # fmt: skip
 CYRILLIC = str.maketrans("aceopxyHMTBKE", "асеорхуНМТВКЕ")
 WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
@@ -93,7 +94,8 @@ class _Read(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         kind = unicodedata.category(chr(code))
-        self[code] = "-" if kind == "Pd" or code == 0x2212 else "" if kind == "Cf" else chr(code)
+        unseen = kind == "Cf" or code == 0x1D159
+        self[code] = "-" if kind == "Pd" or code == 0x2212 else "" if unseen else " " if code == 0x2800 else chr(code)
         return self[code]
 
 

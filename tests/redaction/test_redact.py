@@ -264,6 +264,10 @@ Object.defineProperty(config, "clientSecret", { value: "§" });
 Optional.ofNullable(System.getenv("DB_PASSWORD")).orElse("§");
 config["api_key"] = "§"
 ngrok config add-authtoken §
+@api_secret "§"
+let client = Client::builder().api_key("§").build();
+<property name="clientSecret"><value>§</value></property>
+requests.post(url, auth=("deploy", "§"))
 """.splitlines()
 
 
@@ -274,6 +278,19 @@ def test_declared(line):
     assert redact(redact(text)) == redact(text) == text.replace(TOKEN, "[REDACTED_SECRET]")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'client.setPassword("§")', 'Client::builder().password("§").build()', 'auth = HTTPBasicAuth("deploy", "§")',
+        '<key>dbPassword</key>\n<string>§</string>', 'db_password <- "§"', '(def db-password "§")',
+    ],
+)  # fmt: skip
+def test_a_password_beside_a_call_or_an_element(line):
+    secret = "Tr0ub4dor&3x"
+    text = line.replace("§", secret)
+    assert [text[hit.start : hit.end] for hit in find_secrets(text, pii=False)] == [secret]
+
+
 @pytest.mark.parametrize("secret", ["Tr0ub4dor&3x", "blue-horse-42", "hunter2secret"])
 @pytest.mark.parametrize(
     "line",
@@ -281,8 +298,7 @@ def test_declared(line):
         'db_password: str = "§"', 'let password: string = "§"', 'var password: String? = "§"', 'password = b"§"',
         'PASSWORD = os.environ.get("PASSWORD") or "§"', 'password = SecretStr("§")', '#define DB_PASSWORD "§"',
         'password = env("DB_PASSWORD", "§")', 'let password = String::from("§");', 'private const string Password = "§";',
-'password = env("DB_PASSWORD", default="§")',
-    ],
+'password = env("DB_PASSWORD", default="§")',    ],
 )  # fmt: skip
 def test_declared_passwords(line, secret):
     assert redact(line.replace("§", secret)) == line.replace("§", "[REDACTED_SECRET]")
@@ -306,6 +322,9 @@ def test_declared_passwords(line, secret):
         'var password: String? = nil', r'''PASSWORD_ENCODE_SET = " \"':;<=>@[]^`{}|/\\?#1a"''',
         'The token "v2-beta" is the old name.',
         "'MODULE_PWD_LDFLAGS': '',\n 'MODULE_PYEXPAT_CFLAGS': '',", 'assert token_type == "bearer2"',
+        'userService.findByToken("abc123")', 'client.get_secret("prod-db-1")', 'it.token("utf-8")',
+        'requests.get(url, auth=("user", "password"))', '<key>apiSecret</key>\n<string>$(API_SECRET_2)</string>',
+        'getpass.password("Password for user2: ")', '<property name="password"><value>${db.password2}</value></property>',
         'cache_key: str = "9a038989604e8da62ecddbe2094b16ce"', 'token: Literal["access", "refresh2"] = "access"',
     ],
 )  # fmt: skip

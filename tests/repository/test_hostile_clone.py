@@ -592,6 +592,17 @@ def test_git_reads_no_attributes_file_that_a_repository_names(git, project, memo
     assert "git took too long" not in rawkomem("doctor", check=None).stdout
 
 
+def test_doctor_does_not_wait_for_a_pipe_in_place_of_the_attributes(git, project, memories, rawkomem):
+    """Git itself waits for it: the check took its whole time limit, and said that there is no work tree."""
+    (memories / "a.md").write_text(MEMORY)
+    git.commit()
+    for folder in (project, memories):
+        os.mkfifo(folder / ".gitattributes")
+        told = rawkomem("doctor", check=None).stdout
+        assert f"{folder / '.gitattributes'} is no file: git may wait for it" in told
+        (folder / ".gitattributes").unlink()
+
+
 BARE = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n"
 NOTE = "---\nid: {id}\ntitle: Deploy {id}\nwhenToUse: [deploy]\n---\n\nDeploy with {id}.\n"
 

@@ -422,8 +422,7 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     )
     problems = check_branch(commit, skip, append_only, repository.settings.identities)
     problems[SETTINGS] = setting_problems(branch)
-    # who vouches for a memory is known in a work tree only
-    if GUARD_CHECK not in skip and os.path.isdir(layout.root):
+    if GUARD_CHECK not in skip:
         # a branch cannot take a guard away for its own review
         problems[GUARD_CHECK] = guard_problems(
             repository.core, branch, changed_guards(branch)

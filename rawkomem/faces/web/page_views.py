@@ -166,7 +166,10 @@ def state_of(repository: Repository) -> object:
     counts = core.read(lambda: [*core.index.catalogue.db.execute(sql, (at,))])
     if in_memory(core.index.path):
         return None
-    files = (core.index.path, records_path(core.layout))
+    try:
+        files = [core.index.path, records_path(core.layout)]
+    except OSError:  # a fresh clone has no folder of records
+        files = [core.index.path]
     stamps = [_stamp(file + end) for file in files for end in ("", "-wal")]
     return stamps, counts, at // DAY, repository.settings
 

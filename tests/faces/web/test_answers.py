@@ -706,3 +706,37 @@ def test_views_of_all_memories_are_computed_once_while_nothing_changes(
         assert ask()["/api/overview"]["memories"] == here["memories"] - 1
     finally:
         stop(server)
+
+
+def test_a_fresh_clone_has_every_view_before_anything_is_recorded(git, memories, tmp_path):
+    """Its index is in `.rawko/local`, but `.git` has no folder of records yet."""
+    (memories / "a.md").write_text("---\nid: mem_a\ntitle: Pay once\n---\n\nText.\n")
+    git.commit()
+    clone = tmp_path / "clone"
+    git("clone", "-q", str(git.folder), str(clone))
+    for path in KEPT_VIEWS:
+        assert not list(clone.glob(".git/rawkomem*"))
+        server = serve(clone)
+        try:
+            assert Client(server).get(path)
+        finally:
+            stop(server)
+
+
+def test_an_agent_that_keeps_its_own_wish_for_a_review_decides_nothing(project, git, held, repository, rawkomem):
+    """The memory waits as before, and no answer calls it done."""
+    git.commit()
+    unvouched = repository.add(Entry(title="Nobody looked", body="Zebras graze."), via="agent").entry.id
+    server = serve(project, via="agent")
+    try:
+        client = Client(server)
+        assert client.post("/api/act", {"action": "vouch", "items": [{"id": unvouched}]})[1]["proposed"] == 1
+        for action in ("keep", "drop"):
+            (item,) = [one for one in client.get("/api/waiting")["items"] if unvouched in one["id"]]
+            chosen = [{"id": item["id"], "shown": item["shown"]}]
+            answer = client.post("/api/act", {"action": action, "items": chosen})[1]
+            assert (answer["done"], answer["proposed"]) == (0, 1), action
+    finally:
+        stop(server)
+    assert rawkomem("review", unvouched, "--accept").stdout.startswith("proposed")
+    assert not repository.get(unvouched).vouched
