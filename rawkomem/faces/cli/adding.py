@@ -379,7 +379,7 @@ def amend_command(
     else:
         written = store(text or "")
     answered = _answer_written(repository, written, "amended")
-    if given["guard"]:
+    if options["guard"]:
         _note_idle_guard(repository, id)
     return answered
 
