@@ -9,7 +9,7 @@ FAST := not time and not slow and not attacks and not models and not stores and 
 PARALLEL := -n 2 --dist worksteal
 NEOLATA := @jeremiaheth/neolata-mem@0.8.4
 NEOLATA_SOURCE := github:Jeremiaheth/neolata-mem  # where the registry does not have it
-HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
+HOSTS := @anthropic-ai/claude-code@2.1.327 @openai/codex@0.169.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
 # $(call debian,program,package,what is missing without it): as root, install Debian's package, and say so first
 define debian
 @command -v $(1) >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
@@ -109,7 +109,7 @@ vsix:                        ## package the VS Code extension as dist/rawkomem.v
 	cd .editors/vscode && npm ci --no-audit --no-fund --ignore-scripts && npm run compile && npm run package -- --out ../../dist/rawkomem.vsix
 
 test-hosts: .venv/ready      ## Claude Code, Codex, OpenCode, Copilot, Gemini against a model on loopback (npm, 700 MB: not in .ci/run)
-	npm install --prefix .hosts --no-audit --no-fund --ignore-scripts $(HOSTS) opencode-linux-$$(node -p process.arch)@1.18.18
+	npm install --prefix .hosts --no-audit --no-fund --ignore-scripts $(HOSTS) opencode-linux-$$(node -p process.arch)@1.18.34
 	$(BIN)/python -m pip install --quiet --editable ".[mcp]"
 	$(BIN)/pytest -m hosts
 

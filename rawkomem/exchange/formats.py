@@ -35,6 +35,7 @@ from .memory_lane import is_lane, read_lane
 from .memory_mesh import is_yamo, read_blocks, read_yamo
 from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import (
+    TEAM_MEMORY,
     basic_memory_folders,
     is_claude_memory,
     is_markdown,
@@ -45,6 +46,7 @@ from .notes import (
 )
 from .sources import SKIPPED_FOLDERS, Source
 from .written_files import (
+    APPLY_TO_KEY,
     GLOBS_KEY,
     json_lines_files,
     markdown_files,
@@ -113,7 +115,7 @@ ROWS = (
         "memories of Claude Code and Qwen Code",
         is_claude_memory,
         read_claude_memory,
-        usual=(".qwen/team-memory",),
+        usual=(TEAM_MEMORY,),
     ),
     Format(
         "memory-lane",
@@ -163,7 +165,7 @@ ROWS = (
     Format(
         "copilot",
         "instructions of Copilot",
-        write=rule_files("applyTo", ".instructions.md"),
+        write=rule_files(APPLY_TO_KEY, ".instructions.md"),
     ),
 )
 # other people's code

@@ -34,7 +34,7 @@ from .imported_entries import (
     texts_in,
     with_distinct_titles,
 )
-from .sources import ALWAYS_KEY, Source, SourcePage
+from .sources import ALWAYS_KEY, DESCRIPTION_KEY, Source, SourcePage
 
 # Remove lines without content from a page: comments, links to other pages, HTML tags, badges.
 
@@ -467,7 +467,7 @@ def section_entries(page: SourcePage) -> Iterator[Entry]:
     is_one_rule = bool(fields or scope) or bool(RULE_PLACE.search(page.place))
     rules = cut_rules(strip_page(text), is_one_rule)
     found = [rule for rule in rules if count_words(rule.body) >= MIN_SECTION_WORDS]
-    description = str(fields.get("description") or "").strip()
+    description = str(fields.get(DESCRIPTION_KEY) or "").strip()
     globs = dict.fromkeys(
         glob for key in GLOB_KEYS for glob in texts_in(fields.get(key))
     )
@@ -478,6 +478,8 @@ def section_entries(page: SourcePage) -> Iterator[Entry]:
         or fields.get("trigger") == ALWAYS_ON
     )
     extra: dict[str, Value] = {ALWAYS_KEY: "true"} if always else {}
+    if description:
+        extra[DESCRIPTION_KEY] = description
     paths = applies_of({APPLIES_KEY: {PATHS_KEY: [*globs]}}).paths
     if len(found) <= MAX_SHARED_CONDITION:
         when += conditions_from_description(description)

@@ -331,6 +331,7 @@ def read_serena(source: Source) -> Iterator[Entry]:
 # Claude Code's auto memory: notes with `name`, `description` and a type, and MEMORY.md as their index.
 
 MEMORY_INDEX = "MEMORY.md"
+TEAM_MEMORY = ".qwen/team-memory"
 CLAUDE_CATEGORIES = {
     "user": "preference",
     "feedback": "preference",
@@ -340,8 +341,9 @@ CLAUDE_CATEGORIES = {
 
 
 def is_claude_memory(source: Source) -> bool:
-    """Tell whether a source is a folder with a MEMORY.md, as Claude Code writes it."""
-    return os.path.isfile(os.path.join(source.path, MEMORY_INDEX))
+    """Tell whether a source is a folder with a MEMORY.md, as Claude Code writes it, or Qwen Code's."""
+    is_team = source.path.replace(os.sep, "/").endswith(TEAM_MEMORY)
+    return is_team or os.path.isfile(os.path.join(source.path, MEMORY_INDEX))
 
 
 def read_claude_memory(source: Source) -> Iterator[Entry]:

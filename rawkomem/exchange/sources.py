@@ -157,6 +157,7 @@ def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
 ALSO_IN = "alsoIn"  # frontmatter key of the other places of a memory
 # frontmatter key of a rule that every session needs, as in Cursor
 ALWAYS_KEY = "alwaysApply"
+DESCRIPTION_KEY = "description"
 # frontmatter key of its status in another system that no longer uses it
 GONE_THERE = "goneThere"
 

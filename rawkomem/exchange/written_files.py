@@ -23,7 +23,7 @@ from ..text.prose import first_sentence
 from .json_stores import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT
 from .memory_page import link_text
 from .notes import RESERVED_FILES
-from .sources import ALWAYS_KEY
+from .sources import ALWAYS_KEY, DESCRIPTION_KEY
 
 LIST_NAME = ".rawkomem-export.json"
 MAX_NAMES_SHOWN = 5  # names in a message
@@ -119,6 +119,7 @@ def _file_hash(file: str) -> str:
 
 DESCRIPTION_LENGTH = 200  # characters of a memory that an index shows
 GLOBS_KEY = "globs"  # of Cursor's rules
+APPLY_TO_KEY = "applyTo"  # of Copilot's instructions
 KIND_FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
 
 
@@ -190,12 +191,16 @@ def _rule_page(memory: Memory, key: str) -> str:
     paths: list[Value] = [*applies_of(memory.extra).paths]
     joined = ",".join(map(str, paths))
     fields: dict[str, Value] = {}
-    if paths and key != GLOBS_KEY:
-        fields[key] = paths if key == PATHS_KEY else joined
+    if key == PATHS_KEY:  # Claude Code knows no other key
+        fields |= {key: paths} if paths else {}
+    elif described := memory.extra.get(DESCRIPTION_KEY):
+        fields[DESCRIPTION_KEY] = described
+    if key == APPLY_TO_KEY:  # Copilot reads a page without files for no request
+        fields[key] = joined or "**"
     front = emit_fields(fields)
     if key == GLOBS_KEY:  # Cursor reads the line as it is, without quotes
         always = str(memory.extra.get(ALWAYS_KEY)).lower() == "true"
-        front = f"globs: {joined}\n{ALWAYS_KEY}: {str(always).lower()}\n"
+        front += f"globs: {joined}\n{ALWAYS_KEY}: {str(always).lower()}\n"
     head = f"---\n{front}---\n\n" if front else ""
     return f"{head}# {memory.title}\n\n{memory.body}\n"
 

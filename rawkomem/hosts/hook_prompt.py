@@ -226,22 +226,27 @@ def recalled_for_subagent(repository: Repository, call: Call) -> Injection | Non
 
 
 def _subagent_task(layout: Layout, call: Call) -> str:
-    """Return the prompt that the agent wrote for a sub-agent: in its last message, the first that none took yet."""
+    """Return the prompt that the agent wrote for a sub-agent: the first that none took yet, in its last message with one.
+
+    The agent may have gone on meanwhile, because Claude Code does not wait for a sub-agent in the background.
+    """
     tasks: list[tuple[str, str]] = []
-    message = None
+    message = ""
     for line in transcript_tail(call.transcript).split(b"\n")[::-1]:
         if b'"tool_use"' not in line:
             continue
         try:
             reply = json.loads(line)["message"]
-            message = message or reply["id"]
-            if reply["id"] != message:
-                break
-            tasks += [
+            started = [
                 (str(part["id"]), str(part["input"]["prompt"]))
                 for part in reply["content"][::-1]
                 if part["type"] == "tool_use" and part["name"] in SUBAGENT_TOOLS
             ]
+            if started and reply["id"] != (message or reply["id"]):
+                break
+            if started:
+                message = reply["id"]
+                tasks += started
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
     free = (task for id, task in tasks[::-1] if is_first_call(layout, call.event, id))

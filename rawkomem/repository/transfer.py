@@ -40,7 +40,13 @@ from ..exchange.sinks import (
     send_queued,
     sink_statuses,
 )
-from ..exchange.sources import ALSO_IN, ALWAYS_KEY, Source, places_of
+from ..exchange.sources import (
+    ALSO_IN,
+    ALWAYS_KEY,
+    DESCRIPTION_KEY,
+    Source,
+    places_of,
+)
 from ..exchange.written_files import ExportedFiles, json_lines, write_folder
 from ..files.blocks import LedgerRow
 from ..files.kept_texts import keep_shortened, lengthen
@@ -83,6 +89,7 @@ READ_KEYS = {
     OTHER_METADATA_KEY,
     ALSO_IN,
     ALWAYS_KEY,
+    DESCRIPTION_KEY,
     "category",
     "claim",
     "provenance",

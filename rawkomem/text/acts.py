@@ -108,10 +108,16 @@ def fits_paths(globs: Iterable[str], path: str) -> bool:
 
 
 def _is_at(glob: str, path: str) -> bool:
-    """Tell whether a path fits a glob: a name without a slash in any folder, others from the project's folder on."""
-    glob = f"{glob}**" if glob.endswith("/") else glob
+    """Tell whether a path fits a glob: a name without a slash in any folder, others from the project's folder on.
+
+    What ends without a wildcard may be a folder, and its files fit, too.
+    """
     return any(
-        fits_glob(one, path.lower(), anchored="/" in one)
+        fits_glob(
+            one if one[-1] in "*?]" else f"{one.removesuffix('/')}/**",
+            path.lower(),
+            "/" in one,
+        )
         for one in spell_out_glob(glob)
     )
 

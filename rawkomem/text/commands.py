@@ -129,7 +129,15 @@ RENAMED = {
     "docker-compose": ["docker", "compose"],
     "npm i": ["npm", "install"],
     "npm add": ["npm", "install"],
+    "npm t": ["npm", "test"],
+    "pnpm i": ["pnpm", "install"],
+    "cargo b": ["cargo", "build"],
+    "cargo r": ["cargo", "run"],
+    "cargo t": ["cargo", "test"],
+    "apt": ["apt-get"],
 }
+# `npm run test` is `npm test`; scripts with these names are other commands than the program's own.
+SCRIPT_RUNNERS = frozenset(str.split("npm pnpm yarn bun"))
 # pnpm and yarn run any other word as a program.
 OWN_COMMANDS = frozenset(
     str.split(
@@ -163,6 +171,7 @@ _VERSION = late_regex(
     r"(?<=^python)[\d.]+$|(?<=^pip)[\d.]+$|(?<=\w)@[\w.^~-]+$|\.(?:exe|cmd|bat)$"
 )
 _LETTERS = late_regex(r"-([A-Za-z]{1,4})(?:[\d.*].*)?$")
+_SCRIPT = late_regex(r"(?!install|add|pack|publish|version)\w")
 _SHELL_LINE = late_regex(r"-[a-z]*c$")
 # after these options comes what a wrapper runs
 _RUNS_REST = late_regex(r"-[mc]$|--command$|(?i:-command|//?c)$")
@@ -438,7 +447,10 @@ def _runs(wanted: _Command, command: _Command) -> bool:
 
 
 def _script(words: list[str]) -> list[str]:
-    """Return `deploy.sh x` for `bash bin/deploy.sh x`."""
+    """Return `deploy.sh x` for `bash bin/deploy.sh x`, and `npm test` for `npm run test`."""
+    if words[0] in SCRIPT_RUNNERS and words[1:2] == ["run"]:
+        is_named = any(map(_SCRIPT.match, words[2:3]))
+        return [words[0], *words[2:]] if is_named else words
     if words[0] in (*SHELLS, "python") and "." in "".join(words[1:2]):
         return [_name(words[1]), *words[2:]]
     return words
@@ -454,7 +466,7 @@ def _fits(pattern: list[str], words: list[str]) -> bool:
     names: list[str] = []
     anywhere = pattern[0] in TAKES_ANY
     for word in pattern[1:]:
-        if word[:1] == "-" or word == ".":
+        if word[:1] == "-" or _plain(word) == ".":
             if not _has_option(word, options):
                 return False
             anywhere |= not names
@@ -469,15 +481,15 @@ def _like(pattern: str, word: str) -> bool:
 
 
 def _plain(word: str) -> str:
-    return word.removeprefix("./").rstrip("/") or word
+    return word.rstrip("/").removeprefix("./") or word
 
 
 def _options(words: list[str]) -> set[str]:
     """Return the options of a command under all their names, and each letter of `-rf`."""
     options: set[str] = set()
     for word in words[1:]:
-        if word[:1] == "-" or word == ".":
-            options |= {word, word.partition("=")[0], *_letters(word)}
+        if word[:1] == "-" or _plain(word) == ".":
+            options |= {_plain(word), word.partition("=")[0], *_letters(word)}
     for *heads, one, other in SAME:
         if options & {one, other} and heads[0] == words[0] and set(heads) <= set(words):
             options |= {one, other}
@@ -506,6 +518,8 @@ def _in_order(names: list[str], words: list[str], anywhere: bool) -> bool:
             continue
         if _like(names[place], word):
             place += 1
+        elif word[:1] == "+" and not place:
+            continue  # `cargo +nightly test`
         elif not (anywhere or place or _MAY_TAKE_VALUE.match(before)):
             return False
     return place == len(names)

@@ -8,9 +8,12 @@ PAGES = {  # format → folder and name of a rule, and its frontmatter
     "claude-rules": (".claude/rules/return-problem-details.md", 'paths: ["src/api/**/*.ts", "!src/api/gen/**"]\n'),
     "cursor": (
         ".cursor/rules/return-problem-details.mdc",
-        "globs: src/api/**/*.ts,app/*.{ts,tsx}\nalwaysApply: false\n",
+        "description: How the api reports errors\nglobs: src/api/**/*.ts,app/*.{ts,tsx}\nalwaysApply: false\n",
     ),
-    "copilot": (".github/instructions/return-problem-details.instructions.md", 'applyTo: "*.ts,src/api/**"\n'),
+    "copilot": (
+        ".github/instructions/return-problem-details.instructions.md",
+        'description: How the api reports errors\napplyTo: "*.ts,src/api/**"\n',
+    ),
 }
 
 
@@ -27,12 +30,17 @@ def test_a_rule_comes_back_as_it_was(form, rawkomem, project):
     assert lines_of(made) == lines_of(file)
 
 
-@pytest.mark.parametrize("form", ["claude-rules", "copilot"])
-def test_a_rule_without_paths_has_no_frontmatter(rawkomem, project, form):
+@pytest.mark.parametrize(
+    ("form", "front"),
+    [("claude-rules", ""), ("copilot", '---\napplyTo: "**"\n---\n\n')],
+    ids=["claude-rules", "copilot"],
+)
+def test_a_rule_without_paths_applies_everywhere(rawkomem, project, form, front):
+    """Copilot reads instructions without `applyTo` for no request."""
     rawkomem("add", "Never deploy on Fridays.", "--title", "Deploy")
     rawkomem("export", "--format", form, "--out", str(project / "out"))
     (made,) = [one for one in (project / "out").iterdir() if not one.name.startswith(".")]
-    assert made.read_text() == "# Deploy\n\nNever deploy on Fridays.\n"
+    assert made.read_text() == f"{front}# Deploy\n\nNever deploy on Fridays.\n"
 
 
 def lines_of(file) -> list[str]:

@@ -700,3 +700,14 @@ def test_our_paragraph_is_replaced_and_never_a_rule():
     assert strip_page(short).strip() == "# Us\n\n## Tone\n\nBe kind."
     several = shortened_page("# Us\n\nUse tabs.\n\n# Style\n\nUse tabs.\n", known)
     assert several.startswith("# Us\n\n<!-- rawkomem: begin -->"), "one title is enough"
+
+
+def test_import_lists_and_init_imports_devin_and_qwen_code(project, rawkomem):
+    note = "---\nname: databases\ndescription: Tests use real databases\ntype: feedback\n---\n\nUse a real database.\n"
+    rule = "---\ntrigger: always_on\n---\n\nAnswer in English.\n"
+    put(project, {".devin/rules/tone.md": rule, ".qwen/team-memory/feedback/databases.md": note})
+    listed = rawkomem("import").stdout
+    assert ".devin/rules" in listed and ".qwen/team-memory" in listed
+    rawkomem("init", "--yes", "--no-connect")
+    found = json.loads(rawkomem("list", "--include", "quarantined", "--json").stdout)
+    assert {memory["title"] for memory in found} == {"tone", "Tests use real databases"}

@@ -157,7 +157,7 @@ FITTING = {
         "git commit -anm x",
         MESSAGE + "--no-verify",
     ],
-    "git add .": ["git add .", "git add -A", "git -C x add --all", "cd web && git add -v . && git commit"],
+    "git add .": ["git add .", "git add ./", "git add -A", "git -C x add --all", "cd web && git add -v . && git commit"],
     "git add -A": ["git add .", "git add --all"],
     "rm -rf *": ["rm -rf a", "rm -fr a", "rm -r -f a", "rm a -Rfv", "rm --recursive --force a", "ls | xargs rm -rf", "sudo rm -rf /"],
     "rm -rf node_modules": ["rm -rf node_modules/", "rm -rf dist ./node_modules"],
@@ -193,6 +193,14 @@ FITTING = {
     "go test ./...": ["go test ./...", "go test -v -race ./..."],
     "*--no-verify*": ["git commit --no-verify", "git push --no-verify"],
     "mkfs.*": ["mkfs.ext4 /dev/sda"],
+    "cargo test*": ["cargo +nightly test", "cargo t -p x"],
+    "npm test*": ["npm test", "npm t", "npm run test -- --watch"],
+    "npm run test*": ["npm test", "npm run test:unit"],
+    "yarn lint*": ["yarn lint", "yarn run lint --fix"],
+    "pnpm run build": ["pnpm build", "pnpm run build"],
+    "npm run *": ["npm run dev"],
+    "pnpm install*": ["pnpm i"],
+    "apt install*": ["sudo apt-get install -y x"],
 }  # fmt: skip
 OTHERS = {
     "pytest*": [
@@ -246,6 +254,9 @@ OTHERS = {
     "cat *": ["cat > a <<EOF\nx\nEOF", "ls | cat"],
     "git checkout -- *": ["git checkout main"],
     "go test ./...": ["go test ./pkg"],
+    "cargo test*": ["cargo +nightly build"],
+    "npm run *": ["npm install", "npm test"],
+    "npm publish*": ["npm run publish-docs"],
     "": ["ls"],
     "'": ["ls", "'"],
     "# x": ["ls"],

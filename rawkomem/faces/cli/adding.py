@@ -45,7 +45,7 @@ from ...repository.writing import SAME_TITLE, UNUSABLE, Stored, doubts_about
 from ...state.claims import ON_CONFLICT, SCOPES
 from ...state.fold import REGISTRY
 from ...state.trust import BASE_TRUST
-from ...text.acts import APPLIES_KEY, GUARDS, patterns_given
+from ...text.acts import APPLIES_KEY, GUARDS, REMIND, guard_of, patterns_given
 from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verb
@@ -291,6 +291,7 @@ def add_command(
     if isinstance(stored, Remembered):
         return answer(stored, REMEMBERED)
     answer(stored)
+    _note_idle_guard(repository, stored.id)
     if (
         stored.entry.when
         and not options["when"]
@@ -306,6 +307,14 @@ def add_command(
             "piped text counts as written by an agent; to vouch for it, commit it or pass it as TEXT"
         )
     return None
+
+
+def _note_idle_guard(repository: Repository, id: str) -> None:
+    memory = repository.get(id)
+    if guard_of(memory.extra) != REMIND and repository.core.view(
+        None
+    ).believed.unverified([memory]):
+        note("until you commit it, it only reminds the agent")
 
 
 @verb(
@@ -369,7 +378,10 @@ def amend_command(
         )
     else:
         written = store(text or "")
-    return _answer_written(repository, written, "amended")
+    answered = _answer_written(repository, written, "amended")
+    if options["guard"]:
+        _note_idle_guard(repository, id)
+    return answered
 
 
 def _text_of(options: dict[str, Any]) -> str | None:

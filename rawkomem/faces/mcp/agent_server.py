@@ -283,6 +283,10 @@ def _invalid(message: str) -> MCPError:
     return MCPError(wire.INVALID_PARAMS, message)
 
 
+# Claude Code shows an agent only the names of other tools until it searches for them
+ALWAYS_LOADED = {"anthropic/alwaysLoad": True}
+
+
 def list_tools() -> list[wire.Tool]:
     """Return the list of tools, always in the same order.
 
@@ -298,6 +302,7 @@ def list_tools() -> list[wire.Tool]:
                 destructive_hint=None if verb.reads else False,
                 open_world_hint=False,
             ),
+            _meta=ALWAYS_LOADED if name == "remember" else None,
         )
         for name, verb in VERBS.items()
     ]

@@ -72,8 +72,13 @@ def ask(request, stored):
 def test_the_list_of_tools_is_short_and_annotated():
     listed = list_tools()
     assert 5 <= len(listed) <= 8
-    wire = "[" + ",".join(tool.model_dump_json(by_alias=True, exclude_none=True) for tool in listed) + "]"
+    wire = (
+        "["
+        + ",".join(tool.model_dump_json(by_alias=True, exclude_none=True, exclude={"meta"}) for tool in listed)
+        + "]"
+    )
     assert count_tokens(wire) < 1_200
+    assert [tool.name for tool in listed if (tool.meta or {}).get("anthropic/alwaysLoad")] == ["remember"]
     hints = {tool.name: tool.annotations for tool in listed}
     assert {name for name, hint in hints.items() if hint.read_only_hint} == {"recall", "brief", "search", "get"}
     assert all(hints[name].destructive_hint is False for name in ("remember", "feedback", "drafts"))

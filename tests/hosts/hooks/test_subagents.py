@@ -42,7 +42,10 @@ def start(hook, transcript, agent: str) -> str:
 def test_the_task_is_read_from_the_transcript(hook, rules, tmp_path):
     assert "Use pnpm" in hook("claude", "prompt", claude("UserPromptSubmit", prompt=ASK))
     transcript = tmp_path / "t.jsonl"
-    transcript.write_text(started("Look at the icons.", message="msg_0") + started(ASK, PAGE))
+    calls = started("Look at the icons.", message="msg_0") + started(ASK, PAGE)
+    bash = {"type": "tool_use", "id": "later", "name": "Bash", "input": {"command": "ls"}}
+    later = {"role": "assistant", "id": "msg_2", "content": [bash]}  # sub-agents may run in the background
+    transcript.write_text(calls + json.dumps({"type": "assistant", "message": later}) + "\n")
     first, second = (context(start(hook, transcript, agent)) for agent in ("a1", "a2"))
     assert "Plain words: Write plain words." in first and "Plain words: Write plain words." in second
     assert "npm breaks CI" in first and "SVG" not in first

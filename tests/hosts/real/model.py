@@ -169,6 +169,14 @@ def _responses(name: str, step: Step) -> tuple[dict, list]:
         given = {"cmd": step.given["command"]} if tool == "exec_command" else step.given
         call = {"call_id": f"call_{step.number}", "name": tool, "arguments": json.dumps(given)}
         item = {**made, "type": "function_call", **call, **({"namespace": space} if space else {})}
+        if tool == "apply_patch":
+            item = {
+                **made,
+                "type": "custom_tool_call",
+                "call_id": call["call_id"],
+                "name": tool,
+                "input": given["patch"],
+            }
     else:
         content = [{"type": "output_text", "text": step.text, "annotations": []}]
         item = {**made, "type": "message", "role": "assistant", "content": content}

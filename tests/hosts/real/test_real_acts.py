@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.hosts.real.hosts import ALL
+from tests.hosts.real.hosts import ALL, CODEX
 from tests.hosts.real.model import Step, say, shell
 
 pytestmark = pytest.mark.hosts
@@ -52,13 +54,16 @@ def write(host: str, path: str) -> Step:
         "opencode": ("write", {"filePath": path, "content": "x\n"}),
         "gemini": ("write_file", {"file_path": path, "content": "x\n"}),
         "copilot": ("create", {"path": path, "file_text": "x\n"}),
+        "codex": ("apply_patch", {"patch": f"*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch"}),
     }
     name, given = tools[host]
     return Step(tool=name, given=given)
 
 
-@pytest.mark.parametrize("host", [host for host in ALL if host.name != "codex"], ids=lambda host: host.name)
+@pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
 def test_a_denied_write_does_not_happen(host, rule, seat, model, project):
+    if host.name == "codex":  # it offers its tool for patches only to models that it knows
+        host = replace(host, first=lambda prompt: ["exec", "-m", "gpt-5.5", *CODEX, prompt])
     rule("deny")
     names = ("marked/a.txt", "free.txt")
     model.script = [*(write(host.name, str(project / name)) for name in names), say("done")]
