@@ -64,11 +64,9 @@ class Measure:
 def command(*words: str) -> list[str]:
     """Return the command line of the installed console script if there is one, else of the module."""
     script = os.path.join(os.path.dirname(sys.executable), "rawkomem")
-    return (
-        [script, *words]
-        if os.path.exists(script)
-        else [sys.executable, "-m", "rawkomem", *words]
-    )
+    if os.path.exists(script):
+        return [script, *words]
+    return [sys.executable, "-m", "rawkomem", *words]
 
 
 def measure_speed(

@@ -153,7 +153,7 @@ def _with_other_places(item: ImportDecision, copies: Sequence[Entry]) -> ImportD
 
 
 def _is_same_text(one: str, other: str) -> bool:
-    """Tell whether two texts are equal apart from white space, or differ in a few words."""
+    """Return whether two texts are equal apart from white space, or differ in a few words."""
     if identity(one) == identity(other):
         return True
     shorter, longer = sorted((len(one), len(other)))
@@ -249,7 +249,7 @@ class MemoriesHere:
         return next(similar, None)
 
     def is_old_copy(self, entry: Entry, place: str, older: Memory) -> bool:
-        """Tell whether an entry is a copy in another file that was not edited since the memory changed."""
+        """Return whether an entry is a copy in another file that was not edited since the memory changed."""
         is_copy_there = place in self.places and not place_of(older.extra).endswith(
             f":{place}"
         )
@@ -427,11 +427,10 @@ def entries_to_write(
     for item in decided:
         if len(pieces[-1]) >= at_once:
             pieces.append([])
-        left = (
-            {entry.kind for entry in about(item.entry.id)}
-            if item.what == "added"
-            else set()
-        )
+        if item.what == "added":
+            left = {entry.kind for entry in about(item.entry.id)}
+        else:
+            left = set()
         is_killed = left <= {entry.kind for entry in item.plan.entries}
         pieces[-1] += [
             one for one in item.plan.entries if not is_killed or one.kind not in left

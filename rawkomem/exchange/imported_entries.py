@@ -66,7 +66,7 @@ PART_WORDS = word_set(
 
 
 def is_part_title(title: str) -> bool:
-    """Tell whether a title names only a part of a rule, such as "Examples"."""
+    """Return whether a title names only a part of a rule, such as "Examples"."""
     words = set(language().words(title))
     return bool(words & PART_WORDS) and words <= PART_WORDS | language().stop_words
 
@@ -138,7 +138,7 @@ INTRODUCING = EMPHATIC | {"add", "avoid", "how", "new", "run", "use"}
 
 
 def is_emphasized(text: str) -> bool:
-    """Tell whether a text emphasizes that it must be followed, outside of code."""
+    """Return whether a text emphasizes that it must be followed, outside of code."""
     return any(EMPHASIS.search(without_code(line)) for line in prose_lines(text))
 
 
@@ -229,7 +229,7 @@ def _subject_phrase(heading: str) -> str:
 
 
 def _introduces(word: str) -> bool:
-    """Tell whether a word only leads to the subject of a heading: "adding", "a", "new"."""
+    """Return whether a word only leads to the subject of a heading: "adding", "a", "new"."""
     word = word.lower()
     return word.endswith("ing") or language().is_stop(word) or word in INTRODUCING
 
@@ -245,7 +245,7 @@ def _from_opener(sentence: str) -> str:
 
 
 def _is_specific(condition: str) -> bool:
-    """Tell whether a condition is short, written in plain language, and has words that are not in every task."""
+    """Return whether a condition is short, written in plain language, and has words that are not in every task."""
     if len(condition) > CONDITION_LENGTH:
         return False
     read = read_condition(condition)
@@ -444,7 +444,7 @@ IMPORTANCE_SHARES = {"critical": 0.9, "high": 0.7, "medium": 0.4, "low": 0.0}
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Tell whether a value is a number; True and False are none."""
+    """Return whether a value is a number; True and False are none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -454,11 +454,10 @@ def importance_of(value: object) -> str:
         word = value.strip().lower()
         if word in IMPORTANCE_SHARES:
             return word
-        value = (
-            float(word)
-            if word.replace(".", "", 1).isdecimal() and len(word) < 8
-            else None
-        )
+        if word.replace(".", "", 1).isdecimal() and len(word) < 8:
+            value = float(word)
+        else:
+            value = None
     if not is_number(value):
         return "medium"
     share = value / 10 if value > 1 else value

@@ -306,7 +306,7 @@ def _cut_list(section: Section) -> list[Section]:
 
 
 def _is_item(line: str, items: Sequence[str]) -> bool:
-    """Tell whether a line starts an item; in a list with numbers, only a number does."""
+    """Return whether a line starts an item; in a list with numbers, only a number does."""
     mark = BULLET.match(line)
     if mark is None or line[0].isspace():
         return False
@@ -314,7 +314,7 @@ def _is_item(line: str, items: Sequence[str]) -> bool:
 
 
 def _is_procedure(heading: str, items: Sequence[str], rules: int) -> bool:
-    """Tell whether a list has the steps of one procedure; `rules` of its items say what holds always.
+    """Return whether a list has the steps of one procedure; `rules` of its items say what holds always.
 
     Its heading announces steps, or two items start with a word such as "then"; or the list has numbers, and less than
     half of its items are rules.
@@ -326,7 +326,7 @@ def _is_procedure(heading: str, items: Sequence[str], rules: int) -> bool:
 
 
 def _continues_lead(items: Sequence[str]) -> bool:
-    """Tell whether most items go on with the sentence before the list, as in "All changes need to:"."""
+    """Return whether most items go on with the sentence before the list, as in "All changes need to:"."""
     texts = [BULLET.sub("", item) for item in items]
     return 2 * sum(text[:1].islower() for text in texts) > len(items)
 
@@ -353,7 +353,7 @@ def _first_words(lines: list[str]) -> str:
 
 
 def _belong_together(one: Section, other: Section) -> bool:
-    """Tell whether one of two neighbors says too little alone, and both fit into one memory."""
+    """Return whether one of two neighbors says too little alone, and both fit into one memory."""
     is_below = other.trail[:-1] == one.trail
     if not is_below and other.trail[:-1] != one.trail[:-1]:
         return False
@@ -367,7 +367,7 @@ def _belong_together(one: Section, other: Section) -> bool:
 
 
 def _is_part(section: Section) -> bool:
-    """Tell whether a section is only a part of a rule: its heading is no subject, or it introduces the next section."""
+    """Return whether a section is only a part of a rule: its heading is no subject, or it introduces the next section."""
     is_named_part = bool(section.trail) and is_part_title(section.title)
     return is_named_part or section.body.endswith(":")
 
@@ -438,7 +438,7 @@ MIN_EMPHASIZED = 0.25  # share of the blocks of an important rule
 
 
 def is_instructions(source: Source) -> bool:
-    """Tell whether hosts read instructions from a file or folder of this name."""
+    """Return whether hosts read instructions from a file or folder of this name."""
     name = os.path.basename(source.path).lower()
     path = source.path.replace(os.sep, "/")
     if name in INSTRUCTION_NAMES or name.endswith(INSTRUCTION_ENDINGS):
@@ -570,7 +570,7 @@ RULE_ENDINGS = (".md", RULE_ENDING)
 
 
 def is_cursor(source: Source) -> bool:
-    """Tell whether a file is a rule, or a folder contains rules."""
+    """Return whether a file is a rule, or a folder contains rules."""
     path = source.path
     if not source.is_folder:
         return path.endswith(RULE_ENDING) or os.path.basename(path) == OLDER_RULES

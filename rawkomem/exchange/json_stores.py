@@ -76,12 +76,12 @@ def items_in(value: Any) -> list[Item]:
 
 
 def is_mem0(source: Source) -> bool:
-    """Tell whether a JSON file contains a list of memories with texts."""
+    """Return whether a JSON file contains a list of memories with texts."""
     return source.path.endswith(".json") and bool(items_in(source.json()))
 
 
 def is_own_export(source: Source) -> bool:
-    """Tell whether a file is JSON Lines of `rawkomem export`."""
+    """Return whether a file is JSON Lines of `rawkomem export`."""
     return source.path.endswith(".jsonl") and OWN_FORMAT in next(source.lines(), "")
 
 

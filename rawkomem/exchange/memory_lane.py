@@ -84,7 +84,7 @@ def columns_of(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def _is_virtual(connection: apsw.Connection, table: str) -> bool:
-    """Tell whether reading a table runs a module's code. The query plan shows it; the schema may be forged."""
+    """Return whether reading a table runs a module's code. The query plan shows it; the schema may be forged."""
     steps = {
         row[1] for row in connection.execute(f"EXPLAIN SELECT * FROM {_quoted(table)}")
     }
@@ -136,7 +136,7 @@ CONDITION_KEYS = ("whenToUse", "when_to_use", "triggers", "conditions")
 
 
 def is_lane(source: Source) -> bool:
-    """Tell whether a file is a database with Memory Lane's table."""
+    """Return whether a file is a database with Memory Lane's table."""
     try:
         connection = open_untrusted(source.path)
         columns = columns_of(connection, LANE_TABLE)

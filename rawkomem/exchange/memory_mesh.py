@@ -217,7 +217,7 @@ def take_own_fields(
 
 
 def is_own_time(value: object) -> bool:
-    """Tell whether a value is a time in the form that we write."""
+    """Return whether a value is a time in the form that we write."""
     return (
         isinstance(value, str)
         and bool(value)
@@ -239,7 +239,7 @@ MAX_KEPT_CHARS = 20_000
 
 
 def is_yamo(source: Source) -> bool:
-    """Tell whether a folder is a LanceDB, with any tables: no other format here uses LanceDB."""
+    """Return whether a folder is a LanceDB, with any tables: no other format here uses LanceDB."""
     return source.is_folder and bool(lance_folder(source.path))
 
 
@@ -512,11 +512,10 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
     try:
         names = tables.table_names(db)
         for name, (rows, embedded, schema) in parts.items():
-            table = (
-                db.open_table(name)
-                if name in names
-                else db.create_table(name, schema=schema)
-            )
+            if name in names:
+                table = db.open_table(name)
+            else:
+                table = db.create_table(name, schema=schema)
             new, same = _put_rows(table, rows, embedded, content)
             written += new
             unchanged += same

@@ -64,14 +64,14 @@ def _tag_groups(memories: Sequence[Memory], root: str) -> Iterator[str]:
 def _memory_line(memory: Memory, root: str) -> str:
     opening = first_sentence(memory.body)[:SOURCE_LENGTH]
     sentence = one_line(without_links(opening), SENTENCE_LENGTH)
-    grave = (
-        f" **{memory.importance}**" if memory.importance in ("high", "critical") else ""
-    )
-    summary = (
-        f" – {escaped_line(sentence)}"
-        if sentence and sentence.rstrip(".") != memory.title.rstrip(".")
-        else ""
-    )
+    if memory.importance in ("high", "critical"):
+        grave = f" **{memory.importance}**"
+    else:
+        grave = ""
+    if sentence and sentence.rstrip(".") != memory.title.rstrip("."):
+        summary = f" – {escaped_line(sentence)}"
+    else:
+        summary = ""
     link = quote(root + memory.path, safe="/.-_~")
     return f"- [{link_text(memory.title or memory.id)}]({link}){grave}{summary}\n"
 

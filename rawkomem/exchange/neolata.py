@@ -329,7 +329,7 @@ Parts = dict[str, list[Item]]  # file → its items, in the fields of neolata's 
 
 
 def is_neolata(source: Source) -> bool:
-    """Tell whether neolata wrote a JSON file, a folder or a dump; other tools write a graph.json, too."""
+    """Return whether neolata wrote a JSON file, a folder or a dump; other tools write a graph.json, too."""
     if source.is_folder:
         names = set(os.listdir(source.path))
         file = next((name for name in (GRAPH, "memories.json") if name in names), "")
@@ -523,11 +523,9 @@ def _state_there(
 def count_of(item: Item, name: str) -> int:
     """Return a count, at least 0; 0 if the value is not a number."""
     value = item.get(name)
-    return (
-        max(0, int(value))
-        if isinstance(value, (int, float)) and math.isfinite(value)
-        else 0
-    )
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return max(0, int(value))
+    return 0
 
 
 def links_of(item: Item, known: Container[str]) -> dict[str, Value]:

@@ -288,13 +288,13 @@ ADDED_KEYS = ("description", "timestamp", "resource", IMPORTED)
 
 
 def is_serena(source: Source) -> bool:
-    """Tell whether a source is a file or folder in Serena's folder."""
+    """Return whether a source is a file or folder in Serena's folder."""
     inside = ".serena" in source.path.replace(os.sep, "/").split("/")
     return inside and not source.path.endswith((".json", ".jsonl"))
 
 
 def is_markdown(source: Source) -> bool:
-    """Tell whether a source is a folder or a text file."""
+    """Return whether a source is a folder or a text file."""
     return source.is_folder or source.path.endswith((".md", ".markdown", ".txt"))
 
 
@@ -341,7 +341,7 @@ CLAUDE_CATEGORIES = {
 
 
 def is_claude_memory(source: Source) -> bool:
-    """Tell whether a source is a folder with a MEMORY.md, as Claude Code writes it, or Qwen Code's."""
+    """Return whether a source is a folder with a MEMORY.md, as Claude Code writes it, or Qwen Code's."""
     is_team = source.path.replace(os.sep, "/").endswith(TEAM_MEMORY)
     return is_team or os.path.isfile(os.path.join(source.path, MEMORY_INDEX))
 

@@ -177,7 +177,7 @@ def places_of(extra: Mapping[str, Value]) -> tuple[str, ...]:
 
 
 def is_from(imported: str, place: str) -> bool:
-    """Tell whether a memory comes from a place: a kind, a file, a folder, or a section."""
+    """Return whether a memory comes from a place: a kind, a file, a folder, or a section."""
     kind, _, path = imported.partition(":")
     place = place.removeprefix("./").rstrip("/")
     return place in (kind, path, imported) or path.startswith(

@@ -82,7 +82,7 @@ def in_one_change_file(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 
 def is_change_file(path: str) -> bool:
-    """Tell whether a path below .rawko is in the folder of change files."""
+    """Return whether a path below .rawko is in the folder of change files."""
     return path.startswith(f"{CHANGED}/")
 
 
@@ -102,11 +102,9 @@ def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
 def with_gitkeep(layout: Layout, path: str) -> tuple[str, ...]:
     """Return an entry's path; for a change file, also the path of its folder's .gitkeep if that exists."""
     kept = f"{path.rpartition('/')[0]}/{GITKEEP}"
-    return (
-        (path, kept)
-        if is_change_file(path) and os.path.exists(layout.path(kept))
-        else (path,)
-    )
+    if is_change_file(path) and os.path.exists(layout.path(kept)):
+        return (path, kept)
+    return (path,)
 
 
 def _month_folder(at: int) -> str:
@@ -322,11 +320,10 @@ def _write_all(
                     files.put(path, named)
         for entries, text in todo:
             is_new = entries[0].creates and not entries[0].path
-            path = (
-                _create(files, entries[0], text, taken)
-                if is_new
-                else place_entry(files, entries[0], text)
-            )
+            if is_new:
+                path = _create(files, entries[0], text, taken)
+            else:
+                path = place_entry(files, entries[0], text)
             paths |= {entry.id: path for entry in entries}
         try:
             files.finish()

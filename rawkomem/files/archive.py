@@ -128,7 +128,7 @@ MAX_BUNDLE_BYTES = 512 * 1024 * 1024
 
 
 def is_bundle(path: str) -> bool:
-    """Tell whether a path below .rawko names a bundle."""
+    """Return whether a path below .rawko names a bundle."""
     return path.startswith(f"{ARCHIVE}/") and path.endswith(BUNDLE_SUFFIX)
 
 
@@ -513,7 +513,7 @@ def _files_with(
 
 
 def may_speak_of(id: str, data: bytes, path: str) -> bool:
-    """Tell whether a file's bytes may hold an entry about a memory."""
+    """Return whether a file's bytes may hold an entry about a memory."""
     stem = implicit_id(path)
     return (
         id == stem

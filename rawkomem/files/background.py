@@ -106,16 +106,12 @@ def start_background(
 def _spawn(command: list[str], stdin: int, stderr: int) -> None:
     """Start a process without `subprocess`, because its import takes longer than answering a prompt."""
     _children[:] = [child for child in _children if not _has_ended(child)]
-    given = (
-        (os.POSIX_SPAWN_DUP2, stdin, 0)
-        if stdin >= 0
-        else (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
-    )
-    actions = [
-        (os.POSIX_SPAWN_DUP2, stderr, 2),
-        given,
-        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-    ]
+    actions: list[tuple[object, ...]] = [(os.POSIX_SPAWN_DUP2, stderr, 2)]
+    if stdin >= 0:
+        actions.append((os.POSIX_SPAWN_DUP2, stdin, 0))
+    else:
+        actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
+    actions.append((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0))
     try:
         child = os.posix_spawn(
             sys.executable, command, os.environ, file_actions=actions, setsid=True

@@ -273,7 +273,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def _is_kebab(stem: str) -> bool:
-    """Tell whether a name with non-ASCII letters is kebab-case; the time in a trace's name is ignored."""
+    """Return whether a name with non-ASCII letters is kebab-case; the time in a trace's name is ignored."""
     stem = TRACE_TIME.sub("", stem)
     return not stem.isascii() and kebab(stem) == stem
 

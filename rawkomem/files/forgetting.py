@@ -73,14 +73,14 @@ class PurgedText:
         return bool(self._letters)
 
     def is_in(self, text: str) -> bool:
-        """Tell whether a text, plain or escaped as in JSON, holds one of the texts or a long part of one."""
+        """Return whether a text, plain or escaped as in JSON, holds one of the texts or a long part of one."""
         plain = {text, ESCAPED.sub(_unescaped, text)} if "\\" in text else {text}
         return any(
             part in letters for letters in map(_letters, plain) for part in self._parts
         )
 
     def is_in_bytes(self, data: bytes) -> bool:
-        """Tell whether bytes hold the start of a line of the texts."""
+        """Return whether bytes hold the start of a line of the texts."""
         return bool(self._bytes.search(data.lower()))
 
     def cut(self, text: str) -> str:

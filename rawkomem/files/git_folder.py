@@ -124,7 +124,7 @@ def other_checkouts(layout: Layout) -> list[Layout]:
 
 
 def _leads_back(git: GitDir) -> bool:
-    """Tell whether a git folder belongs to its work tree: the `.git` file of a stranger can name any git folder."""
+    """Return whether a git folder belongs to its work tree: the `.git` file of a stranger can name any git folder."""
     link = os.path.join(git.tree, ".git")
     own = os.path.realpath(git.own)
     common = os.path.realpath(git.common)

@@ -227,11 +227,10 @@ def _mentions(paths: Sequence[str]) -> list[str]:
     """Return the files among these paths, or directly in these folders, that name one of our commands."""
     mentions = []
     for path in paths:
-        files = (
-            [os.path.join(path, inner) for inner in sorted(os.listdir(path))]
-            if os.path.isdir(path)
-            else [path]
-        )
+        if os.path.isdir(path):
+            files = [os.path.join(path, inner) for inner in sorted(os.listdir(path))]
+        else:
+            files = [path]
         mentions += [
             file
             for file in files

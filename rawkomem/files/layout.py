@@ -139,7 +139,7 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
 
 
 def _is_repository(root: str) -> bool:
-    """Tell whether a .rawko folder holds more than this machine's local folder."""
+    """Return whether a .rawko folder holds more than this machine's local folder."""
     if os.path.isdir(os.path.join(root, AREAS[0])):
         return True
     try:
@@ -187,7 +187,7 @@ def refuse_odd_name(folder: str) -> None:
 
 
 def is_own(seen: os.stat_result) -> bool:
-    """Tell whether a file belongs to this user; on Windows, always."""
+    """Return whether a file belongs to this user; on Windows, always."""
     return not hasattr(os, "geteuid") or seen.st_uid == os.geteuid()
 
 
@@ -267,7 +267,7 @@ _secrets: dict[int, bytes] = {}  # inode of a local folder → its secret
 
 
 def is_local_name(name: str) -> bool:
-    """Tell whether a folder of this name in `.rawko` holds files of a machine: `local`, `local-2` and so on."""
+    """Return whether a folder of this name in `.rawko` holds files of a machine: `local`, `local-2` and so on."""
     stem, _, number = name.partition("-")
     return stem == LOCAL and (name == LOCAL or number.isdecimal())
 
@@ -365,7 +365,7 @@ def check_own_file(seen: os.stat_result, private: bool) -> None:
 
 
 def is_own_file(path: str) -> bool:
-    """Tell whether a path is a plain file of this user: a link could lead to any text."""
+    """Return whether a path is a plain file of this user: a link could lead to any text."""
     try:
         check_own_file(os.lstat(path), private=False)
     except OSError:
@@ -414,12 +414,12 @@ MAX_FILE_BYTES = 5 * 1024 * 1024  # a larger file is not a memory
 
 
 def is_plain_file(file: str) -> bool:
-    """Tell whether this is a regular file and not a link."""
+    """Return whether this is a regular file and not a link."""
     return os.path.isfile(file) and not os.path.islink(file)
 
 
 def is_memory_name(name: str) -> bool:
-    """Tell whether a file of this name is read as memories; names that start with a dot belong to other programs."""
+    """Return whether a file of this name is read as memories; names that start with a dot belong to other programs."""
     return name.endswith(".md") and not name.startswith(".")
 
 
@@ -712,7 +712,7 @@ def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
 
 
 def is_text_path(path: str) -> bool:
-    """Tell whether a path is UTF-8 without control characters; other files are reported by `check` and not read."""
+    """Return whether a path is UTF-8 without control characters; other files are reported by `check` and not read."""
     if path.isprintable():
         return True
     return not any(
@@ -746,9 +746,9 @@ def read_text_file(file: str) -> str:
 def read_stdin(strict: bool = True) -> str:
     """Return the text on standard input; without `strict`, replace bytes that are not UTF-8."""
     stream = getattr(sys.stdin, "buffer", None)
-    return (
-        read_stream(stream, STDIN, strict) if stream else sys.stdin.read(MAX_TEXT_BYTES)
-    )
+    if stream:
+        return read_stream(stream, STDIN, strict)
+    return sys.stdin.read(MAX_TEXT_BYTES)
 
 
 def read_stream(stream: IO[bytes], name: str, strict: bool = True) -> str:

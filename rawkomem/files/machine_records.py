@@ -203,11 +203,11 @@ def note_of_changed_rules(layout: Layout) -> str:
         " and others" if names[MAX_NAMED_FILES:] else ""
     )
     command = f"rawkomem import {shlex.join(names[:MAX_NAMED_FILES])}"
-    return (
-        f"{listed} changed after the import; to update the memories, run: {command}"
-        if names
-        else ""
-    )
+    if names:
+        return (
+            f"{listed} changed after the import; to update the memories, run: {command}"
+        )
+    return ""
 
 
 def _checksum_of(file: str) -> str:
@@ -225,7 +225,7 @@ class LearnedParts:
         self._layout = layout
 
     def has(self, source: str, what: str) -> bool:
-        """Tell whether a part of a source is done."""
+        """Return whether a part of a source is done."""
         sql = "SELECT 1 FROM learned WHERE source = ? AND part = ?"
         return bool(read(self._layout, sql, checksum(source), what))
 

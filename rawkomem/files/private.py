@@ -314,7 +314,7 @@ class Lock:
             return open_private(self.path, "a+")
 
     def _is_current(self, stream: FileIO) -> bool:
-        """Tell whether the open file is still the one at the path, else close it: users may delete `local/`."""
+        """Return whether the open file is still the one at the path, else close it: users may delete `local/`."""
         try:
             if os.path.samestat(os.fstat(stream.fileno()), os.stat(self.path)):
                 return True

@@ -53,13 +53,11 @@ class Reading:
     def verdict(self) -> str:
         """Return `quarantine` if there is an error, else `accept_warn` if there is a warning, else `accept`."""
         levels = {problem.level for problem in self.problems}
-        return (
-            QUARANTINE
-            if ERROR in levels
-            else ACCEPT_WARN
-            if WARNING in levels
-            else ACCEPT
-        )
+        if ERROR in levels:
+            return QUARANTINE
+        if WARNING in levels:
+            return ACCEPT_WARN
+        return ACCEPT
 
 
 def read_file(file: str, path: str) -> Reading:

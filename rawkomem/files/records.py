@@ -356,7 +356,7 @@ def _install(path: str, make: bool) -> apsw.Connection | None:
 
 
 def _is_older(path: str) -> bool:
-    """Tell whether a file of ours has another schema."""
+    """Return whether a file of ours has another schema."""
     connection = _open_sealed(path, any_schema=True) if _inode_of(path) else None
     if connection is None:
         return False
@@ -452,9 +452,10 @@ def _look_after(layout: Layout, failure: BaseException) -> None:
         with _using:
             try:
                 path = records_path(layout)
-                inode = (
-                    _connections[path][1] if path in _connections else _inode_of(path)
-                )
+                if path in _connections:
+                    inode = _connections[path][1]
+                else:
+                    inode = _inode_of(path)
                 close_records()
                 with Lock(f"{path}.lock", LOCK_WAIT_S):
                     if _inode_of(path) == inode:

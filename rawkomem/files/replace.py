@@ -84,9 +84,10 @@ class Replacing:
                 self._sync(folder)
         except OSError as failure:
             left = [one for one in done if not self._take_back(one, temporaries[one])]
-            also = (
-                f"; these files were changed already: {', '.join(left)}" if left else ""
-            )
+            if left:
+                also = f"; these files were changed already: {', '.join(left)}"
+            else:
+                also = ""
             raise Unwritable(
                 f"cannot write {path}: {failure.strerror}{also}",
                 "check permissions and free space",
@@ -254,7 +255,7 @@ def refuse_exit(path: str, folder: str) -> None:
 
 
 def leads_out(path: str, folder: str) -> bool:
-    """Tell whether a path below a folder leads out of it, or to git's own files, through a link."""
+    """Return whether a path below a folder leads out of it, or to git's own files, through a link."""
     named = os.path.abspath(path)
     real = os.path.realpath(path)
     top = os.path.realpath(folder)
@@ -269,7 +270,7 @@ def leads_out(path: str, folder: str) -> bool:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or a path below it, as both are written."""
+    """Return whether a path is a folder or a path below it, as both are written."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
@@ -330,7 +331,7 @@ PAGE_START = "<!-- rawkomem:"  # the start of every generated page
 
 
 def is_generated(text: str) -> bool:
-    """Tell whether a text is a generated page."""
+    """Return whether a text is a generated page."""
     return text.startswith(PAGE_START)
 
 

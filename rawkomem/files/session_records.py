@@ -271,11 +271,10 @@ class DraftRecords:
             several = "; ".join(
                 f"{draft.id} ({draft.title})" for draft in matches[:MAX_CANDIDATES]
             )
-            wrong = (
-                f"{name!r} matches several drafts: {several}"
-                if matches
-                else f"there is no draft {name!r}"
-            )
+            if matches:
+                wrong = f"{name!r} matches several drafts: {several}"
+            else:
+                wrong = f"there is no draft {name!r}"
             raise NotFound(wrong, "run 'rawkomem drafts' for a list")
         return matches[0]
 

@@ -97,7 +97,7 @@ def split_blocks(text: str) -> list[Block]:
 
 
 def append_holds(text: str, entry: str) -> bool:
-    """Tell whether an appended entry is read as one: split(text + entry) == split(text) + split(entry)."""
+    """Return whether an appended entry is read as one: split(text + entry) == split(text) + split(entry)."""
     apart = _contents(split_blocks(text)) + _contents(split_blocks(entry))
     return _contents(split_blocks(join_entry(text, entry))) == apart
 
@@ -205,18 +205,17 @@ def _open_block(
 def _body_start(text: str, closing: re.Match[str]) -> int:
     """Return the position of the body: after `...`, and after a `---` line below it unless that opens an entry."""
     start = min(closing.end() + 1, len(text))
-    rule = (
-        DELIMITER.match(text, start)
-        if text.startswith("...", closing.start())
-        else None
-    )
+    if text.startswith("...", closing.start()):
+        rule = DELIMITER.match(text, start)
+    else:
+        rule = None
     if rule is None:
         return start
     inside = min(rule.end() + 1, len(text))
     end = CLOSING.search(text, inside, inside + 4 * MAX_FRONTMATTER_BYTES)
-    return (
-        start if end and LOOKS_LIKE_ENTRY.search(text[inside : end.start()]) else inside
-    )
+    if end and LOOKS_LIKE_ENTRY.search(text[inside : end.start()]):
+        return start
+    return inside
 
 
 def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:

@@ -527,7 +527,7 @@ def _holds_nul(value: object) -> bool:
 
 
 def is_inside_memories(reference: str) -> bool:
-    """Tell whether a reference to a memory is a plain name: no path out of the folder, no scheme, no escapes."""
+    """Return whether a reference to a memory is a plain name: no path out of the folder, no scheme, no escapes."""
     if not reference or any(unicodedata.category(c) == "Cc" for c in reference):
         return False
     if reference.startswith(("/", "\\")) or any(

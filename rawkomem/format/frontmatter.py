@@ -69,21 +69,17 @@ def with_prose_in_body(entry: Entry) -> Entry:
         if isinstance(entry.extra.get(key), str)
     ]
     missing = [part for part in parts if part and part not in entry.body]
-    return (
-        replace(entry, body="\n\n".join([entry.body, *missing]).strip())
-        if missing
-        else entry
-    )
+    if missing:
+        return replace(entry, body="\n\n".join([entry.body, *missing]).strip())
+    return entry
 
 
 def llmos_keys_of(entry: Entry) -> Mapping[str, str]:
     """Return our key → LLMos key for a trace or an experience; empty if another field already has such a key."""
     names = LLMOS_KEYS.get(entry.kind, {})
-    return (
-        names
-        if entry.id and not any(key in entry.extra for key in names.values())
-        else {}
-    )
+    if entry.id and not any(key in entry.extra for key in names.values()):
+        return names
+    return {}
 
 
 # Read a frontmatter of plain lines without a YAML parser, because most entries have nothing else.

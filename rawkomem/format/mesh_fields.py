@@ -140,7 +140,7 @@ def pattern_id(error_pattern: str, applicable_scope: str) -> str:
 
 
 def is_pattern_id(text: str) -> bool:
-    """Tell whether a text is a pattern id and not a readable name."""
+    """Return whether a text is a pattern id and not a readable name."""
     return len(text) == PATTERN_ID_DIGITS and all(c in "0123456789abcdef" for c in text)
 
 

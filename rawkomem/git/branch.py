@@ -121,9 +121,10 @@ def _span(folder: str, text: str) -> tuple[CommitRange, str]:
     here = os.path.realpath(folder or os.curdir)
     found = find_git(here)
     top = found.tree if found else here
-    inside = (
-        os.path.relpath(here, top).replace(os.sep, "/") + "/" if top != here else ""
-    )
+    if top != here:
+        inside = os.path.relpath(here, top).replace(os.sep, "/") + "/"
+    else:
+        inside = ""
     # `.rawko` is no repository
     is_bare = not found and FOLDER not in here.split(os.sep)
     git = Git(here, given={"GIT_DIR": here}) if is_bare else own_tree(here).git
@@ -216,7 +217,7 @@ def check_branch(
 
 
 def has_errors(found: Mapping[str, Iterable[Problem]]) -> bool:
-    """Tell whether a check found an error."""
+    """Return whether a check found an error."""
     return any(
         problem.level == ERROR for problems in found.values() for problem in problems
     )
@@ -262,13 +263,12 @@ def _compared(
             before.body if text_changed else "",
         )
     if before.status != after.status:
-        what = (
-            RESTORED
-            if after.status == ACTIVE
-            else after.status
-            if after.status in STATUSES
-            else CHANGED
-        )
+        if after.status == ACTIVE:
+            what = RESTORED
+        elif after.status in STATUSES:
+            what = after.status
+        else:
+            what = CHANGED
         status = ("status", before.status, after.status)
         yield Difference(
             what, after, "", (status,), other=known.get(after.superseded_by)

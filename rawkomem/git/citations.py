@@ -190,11 +190,10 @@ class CitationChecks:
             return GONE, f"{citation.path} has no {_part(citation)}"
         if not citation.blob or _is_among(citation.blob, ids):
             return FRESH, ""
-        moved = (
-            _moved_lines(citation, self._read(citation.path) or b"")
-            if citation.lines
-            else ""
-        )
+        if citation.lines:
+            moved = _moved_lines(citation, self._read(citation.path) or b"")
+        else:
+            moved = ""
         changed = f"changed since: now {ids[0][:WRITTEN_BLOB_DIGITS]}"
         return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
@@ -507,7 +506,7 @@ def _without_texts(text: str, suffix: str) -> tuple[str, str]:
 
 
 def mentions_symbol(text: str, symbol: str, path: str) -> bool:
-    """Tell whether the last part of a symbol occurs as a word outside comments. Raises TooLong."""
+    """Return whether the last part of a symbol occurs as a word outside comments. Raises TooLong."""
     name = symbol.replace("::", ".").rpartition(".")[2]
     tokens = _tokens(path.rpartition(".")[2].lower())
     code = tokens.sub(lambda token: " " if token["comment"] else token[0], text)
@@ -562,7 +561,7 @@ def _occurrences(text: str, name: str, span: Span) -> Iterator[int]:
 
 
 def _defines(text: str, start: int, end: int, suffix: str) -> bool:
-    """Tell whether the name at this place is defined there."""
+    """Return whether the name at this place is defined there."""
     line = text.rfind("\n", max(0, start - MAX_BEFORE_LENGTH), start) + 1
     before = text[line:start].lstrip()
     if start - line > MAX_BEFORE_LENGTH:

@@ -547,7 +547,7 @@ class AddedMemories:
         self.memories = {memory.id: memory for memory in named if memory.id in worded}
 
     def holds(self, path: str) -> bool:
-        """Tell whether the commit contains a file; `path` is below `.rawko`."""
+        """Return whether the commit contains a file; `path` is below `.rawko`."""
         return path in self.staged.now
 
     def twins(self) -> list[tuple[Memory, Memory]]:

@@ -166,11 +166,10 @@ def carry_out_connection(connection: Connection) -> None:
                 folder = os.path.dirname(path)
                 replace_whole(path, change.after, change.executable, folder)
     for setting in connection.settings:
-        words = (
-            ("--unset-all", setting.key)
-            if setting.after is None
-            else (setting.key, setting.after)
-        )
+        if setting.after is None:
+            words = ("--unset-all", setting.key)
+        else:
+            words = (setting.key, setting.after)
         connection.tree.git.run("config", "--local", *words)
 
 
@@ -379,11 +378,10 @@ class _Connecting:
                 *(f"--no-{name}" for name in wanted.skip),
             ]
         )
-        sync = (
-            {SYNC: shlex.join([*program, *where, "index", "sync"])}
-            if wanted.sync
-            else {}
-        )
+        if wanted.sync:
+            sync = {SYNC: shlex.join([*program, *where, "index", "sync"])}
+        else:
+            sync = {}
         return {CHECK: check, MERGE: check, **sync}
 
 

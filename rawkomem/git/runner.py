@@ -295,7 +295,7 @@ def work_tree(folder: str) -> WorkTree:
 
 
 def _is_in_tree(folder: str, top: str) -> bool:
-    """Tell whether a folder is in a work tree, and not in another one inside it, such as a submodule."""
+    """Return whether a folder is in a work tree, and not in another one inside it, such as a submodule."""
     inside = os.path.realpath(folder)
     around = os.path.realpath(top)
     innermost = find_git(inside)
@@ -380,9 +380,10 @@ def _listed_of(
     """Return the given paths that a git command lists; empty if git fails."""
     if not paths:
         return set()
-    asked = (
-        paths if len(paths) <= MAX_NAMED else {path.partition("/")[0] for path in paths}
-    )
+    if len(paths) <= MAX_NAMED:
+        asked = paths
+    else:
+        asked = {path.partition("/")[0] for path in paths}
     return _listed(layout, words, asked) & {*paths}
 
 

@@ -250,13 +250,11 @@ class Staged:
             for name in os.environ
             if name.startswith(MERGED_PREFIX)
         ]
-        return (
-            "MERGE_HEAD"
-            if self._is_there("MERGE_HEAD")
-            else named[0]
-            if len(named) == 1
-            else ""
-        )
+        if self._is_there("MERGE_HEAD"):
+            return "MERGE_HEAD"
+        if len(named) == 1:
+            return named[0]
+        return ""
 
     def _listed(self, *words: str) -> list[tuple[str, str]]:
         """Return (facts, path below .rawko) of each line that git lists."""
@@ -374,7 +372,7 @@ def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 
 def _may_hold(data: bytes, path: str, words: Iterable[bytes]) -> bool:
-    """Tell whether a file may hold one of some plain words or ids in lower case, in whatever spelling.
+    """Return whether a file may hold one of some plain words or ids in lower case, in whatever spelling.
 
     Only a file of printable ASCII without backslashes is searched: YAML has no other spelling for a word there.
     A file without an id has its name as its id.
@@ -386,5 +384,5 @@ def _may_hold(data: bytes, path: str, words: Iterable[bytes]) -> bool:
 
 
 def is_memory(path: str) -> bool:
-    """Tell whether a path below `.rawko` is a memory file."""
+    """Return whether a path below `.rawko` is a memory file."""
     return path.partition("/")[0] in AREAS and is_memory_name(path.rpartition("/")[2])

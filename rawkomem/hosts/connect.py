@@ -128,7 +128,7 @@ def _has_program(name: str) -> bool:
 
 
 def _has_folder(name: str) -> bool:
-    """Tell whether the user's folder of a host exists; in a folder that many programs share, the host's own."""
+    """Return whether the user's folder of a host exists; in a folder that many programs share, the host's own."""
     own, inside, _ = HOSTS[name].user.partition("/")
     if HOSTS[name].home[1] not in SHARED_HOMES:
         return os.path.isdir(home_of(name))
@@ -154,7 +154,7 @@ def sealed(text: bytes) -> bytes:
 
 
 def is_as_written(data: bytes) -> bool:
-    """Tell whether a file is unedited: its checksum is right."""
+    """Return whether a file is unedited: its checksum is right."""
     plain = data.replace(b"\r\n", b"\n")
     line = SEALED_LINE.search(plain)
     if line is None or line["seal"] is None:
@@ -182,7 +182,7 @@ class FileEdit:
 
     @property
     def is_none(self) -> bool:
-        """Tell whether the file does not change."""
+        """Return whether the file does not change."""
         return self.before == self.after
 
 
@@ -231,7 +231,7 @@ def plan_remove_all(project: str) -> list[FileEdit]:
 
 
 def is_connected(name: str, project: str) -> bool:
-    """Tell whether a host's settings call our hooks or, if it has no hooks, start our MCP server."""
+    """Return whether a host's settings call our hooks or, if it has no hooks, start our MCP server."""
     edits = _hook_edits if HOSTS[name].has_hooks else _server_edits
     changes = [
         *_owned_plugin(name, project, False),
@@ -241,7 +241,7 @@ def is_connected(name: str, project: str) -> bool:
 
 
 def is_read_in(name: str, project: str, folder: str) -> bool:
-    """Tell whether a host that is connected in a project calls us if it is started in a folder of the project."""
+    """Return whether a host that is connected in a project calls us if it is started in a folder of the project."""
     return (
         HOSTS[name].reads_above
         or not is_below(os.path.realpath(folder), os.path.realpath(project))
@@ -251,7 +251,7 @@ def is_read_in(name: str, project: str, folder: str) -> bool:
 
 
 def has_our_server(name: str, project: str) -> bool:
-    """Tell whether a server with our name is among the MCP servers of a host."""
+    """Return whether a server with our name is among the MCP servers of a host."""
     file = servers_file(name, project)
     return bool(file) and _names_server(name, file, read_whole(file, project))
 
@@ -351,7 +351,7 @@ def _skill_changes(
 
 
 def _is_shared(name: str, project: str, file_of: Callable[[str, str], str]) -> bool:
-    """Tell whether another host that may be connected uses the same file: only the last host removes it.
+    """Return whether another host that may be connected uses the same file: only the last host removes it.
 
     A host counts as connected if its settings cannot be parsed.
     """

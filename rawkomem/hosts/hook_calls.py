@@ -64,7 +64,7 @@ COPIES_S = 1.5
 
 
 def is_first_call(layout: Layout, *what: str, within_s: float = WINDOW_S) -> bool:
-    """Tell whether no equal call came within the last `within_s` seconds, and record this one."""
+    """Return whether no equal call came within the last `within_s` seconds, and record this one."""
     key = checksum(*what)
     at = time.time()
     try:
@@ -122,11 +122,10 @@ MAX_TITLE_CHARS = 60
 
 def notice_of(layout: Layout, injection: Injection | None = None) -> str:
     """Return the line for the person; empty if there is nothing to report. What it reports is not reported again."""
-    titles = (
-        [_shown_title(item.memory.title) for item in injection.items]
-        if injection
-        else []
-    )
+    if injection:
+        titles = [_shown_title(item.memory.title) for item in injection.items]
+    else:
+        titles = []
     notes = [f"added {_list_titles(titles)}"] if titles else []
     if injection and (waiting := waiting_note(injection)):
         notes.append(waiting)

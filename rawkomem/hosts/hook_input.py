@@ -134,6 +134,6 @@ def _field_text(value: object) -> str:
         value = value[0] if value else ""
     if not isinstance(value, str):
         return ""
-    return (
-        value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    )
+    if value.isascii():
+        return value
+    return value.encode("utf-8", "replace").decode("utf-8")

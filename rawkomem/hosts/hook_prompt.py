@@ -82,9 +82,9 @@ def lately(transcript: str, prompt: str = "") -> Lately:
 
 def _lines_with(marks: Sequence[bytes], lines: Iterable[bytes]) -> Iterable[bytes]:
     """Return the lines with one of the marks; parsing the others would take ten times as long."""
-    return (
-        (line for line in lines if any(map(line.__contains__, marks))) if marks else ()
-    )
+    if marks:
+        return (line for line in lines if any(map(line.__contains__, marks)))
+    return ()
 
 
 def lately_in(
@@ -187,7 +187,7 @@ def hear_prompt(layout: Layout, call: Call) -> None:
 
 
 def _is_unanswered(injected: Told, transcript: str) -> bool:
-    """Tell whether the last prompt is recent and the transcript shows no answer to it."""
+    """Return whether the last prompt is recent and the transcript shows no answer to it."""
     if not 0 <= now() - injected.at < MAX_CANCEL_MS:
         return False
     since = transcript_tail(transcript, max(0, injected.heard)) if transcript else b""

@@ -40,7 +40,7 @@ from ..model.errors import RawkoError
 from ..model.filters import without_records
 from ..model.values import ACTIVE, IMPORTANCE, record, replace
 from ..recall.excerpt import Labels, excerpt, in_brackets
-from ..recall.render import fence_lines, held, labels_by_id, new_nonce
+from ..recall.render import fence_lines, labels_by_id, mark_text, new_nonce
 from ..redaction.find import redact
 from ..repository import Repository
 from ..repository.acts import act_rules
@@ -157,7 +157,7 @@ def _in_full(heading: str, memories: Sequence[Memory], most: int) -> list[str]:
     lines = []
     left = most
     for memory in memories:
-        line = f"- {_title(memory)}: {held(excerpt(memory.title, safe_body(memory.body)))}{_id(memory.id)}"
+        line = f"- {_title(memory)}: {mark_text(excerpt(memory.title, safe_body(memory.body)))}{_id(memory.id)}"
         left -= count_tokens(line)
         if left >= 0:
             lines.append(line)
@@ -204,7 +204,7 @@ def _title(memory: Memory, subject: str = "") -> str:
     title, _, context = memory.title.rpartition(" (")
     if not (title and subject.endswith(context.rstrip(")"))):
         title = memory.title
-    return held(one_line(safe_title(title), MAX_FACT_CHARS))
+    return mark_text(one_line(safe_title(title), MAX_FACT_CHARS))
 
 
 def _lessons(repository: Repository) -> list[str]:
@@ -217,9 +217,9 @@ def _lessons(repository: Repository) -> list[str]:
         f"- {in_brackets(labels.get(one.id, ()))}{one.context.severity}: {_safe_line(one.context.preventative_rule)}{_id(one.id)}"
         for one in shown
     ]
-    return (
-        ["Lessons of earlier failures, the most severe first:", *lines] if lines else []
-    )
+    if lines:
+        return ["Lessons of earlier failures, the most severe first:", *lines]
+    return []
 
 
 def _vouched(
@@ -244,14 +244,12 @@ def _conflicts(repository: Repository) -> list[str]:
     }
     shown = [one for one in conflicts if not {one.memory.id, one.other.id} & hidden]
     head = f"Open conflicts, for a person to settle with `rawkomem review` ({len(conflicts)} in all):"
-    return (
-        [
+    if conflicts:
+        return [
             head if shown else f"{head[:-1]}.",
             *map(_conflict_line, shown[:MAX_CONFLICTS]),
         ]
-        if conflicts
-        else []
-    )
+    return []
 
 
 def _conflict_line(one: Conflict) -> str:
@@ -262,11 +260,11 @@ def _conflict_line(one: Conflict) -> str:
 
 
 def _id(id: str) -> str:
-    return f" ({held(safe_item_id(id))})"
+    return f" ({mark_text(safe_item_id(id))})"
 
 
 def _safe_line(text: str) -> str:
-    return held(one_line(safe_title(text), MAX_RULE_CHARS))
+    return mark_text(one_line(safe_title(text), MAX_RULE_CHARS))
 
 
 # Record what a person typed, to check quotes later. Runs after the answer, because loading
@@ -285,7 +283,7 @@ def note_typed(layout: Layout, call: Call) -> None:
 
 
 def is_hosts_own(transcript: str) -> bool:
-    """Tell whether a transcript, which may not exist yet, is a file of this user where a host keeps its transcripts.
+    """Return whether a transcript, which may not exist yet, is a file of this user where a host keeps its transcripts.
 
     Only such a file shows what a person said: an agent can call the hooks, too, and name a file that it wrote.
     """
@@ -316,9 +314,10 @@ def record_work(
     """
     if not repository.settings.record_sessions:
         return
-    recorded = (
-        _record_turns(repository, host, Transcript(talk)) if not transcript else False
-    )
+    if not transcript:
+        recorded = _record_turns(repository, host, Transcript(talk))
+    else:
+        recorded = False
     before = time.time() - IDLE_S
     finished = [
         (one, session)
@@ -429,7 +428,7 @@ def keep_messages(layout: Layout, call: Call) -> None:
 
 
 def _is_prompt(message: object) -> bool:
-    """Tell whether a message has the role `user`. In a sub-agent's session, an agent wrote these messages."""
+    """Return whether a message has the role `user`. In a sub-agent's session, an agent wrote these messages."""
     info = message.get("info", message) if isinstance(message, dict) else None
     return isinstance(info, dict) and info.get("role") == "user"
 
@@ -439,11 +438,9 @@ def _redacted(value: object) -> object:
         return redact(value[:MAX_TEXT_CHARS])
     if isinstance(value, list):
         return [_redacted(one) for one in value]
-    return (
-        {key: _redacted(one) for key, one in value.items()}
-        if isinstance(value, dict)
-        else value
-    )
+    if isinstance(value, dict):
+        return {key: _redacted(one) for key, one in value.items()}
+    return value
 
 
 def learn_behind(

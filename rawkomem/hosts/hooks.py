@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ..files.background import do_unwaited
 from ..files.layout import Layout, find_layout, personal_root
@@ -19,7 +19,7 @@ from ..model.entries import AGREED, CORRECTION, DECISION, PREFERENCE, RULE, Draf
 from ..model.errors import RawkoError
 from ..model.user_settings import LEARNING_GUARD
 from ..recall.inject import Injection
-from ..recall.render import fence_lines, held, new_nonce
+from ..recall.render import fence_lines, mark_text, new_nonce
 from ..repository import Repository
 from ..text.safe import FENCE_TAG, safe_line
 from .hook_calls import (
@@ -100,7 +100,7 @@ def request_for(layout: Layout, session: str) -> str:
     if draft is None:
         return ""
     store.note_asked(draft)
-    quote = held(safe_line(draft.said, MAX_QUOTE_CHARS))
+    quote = mark_text(safe_line(draft.said, MAX_QUOTE_CHARS))
     lead = LEADS.get(draft.kind, OTHERWISE)
     return fence_lines(
         FENCE_TAG,
@@ -148,11 +148,10 @@ def run_hook(folder: str, arguments: list[str]) -> None:
                 do_unwaited(later)
     except Exception as failure:  # the host must keep working after any error
         if layout:
-            reason = (
-                failure.message
-                if isinstance(failure, RawkoError)
-                else f"{type(failure).__name__}: {failure}"
-            )
+            if isinstance(failure, RawkoError):
+                reason = failure.message
+            else:
+                reason = f"{type(failure).__name__}: {failure}"
             note_failure(layout, host, event, reason)
 
 
@@ -207,7 +206,7 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
 
 
 def _is_first(layout: Layout, call: Call) -> bool:
-    """Tell whether this is the first call for its moment of a session."""
+    """Return whether this is the first call for its moment of a session."""
     within_s = WINDOW_S
     if call.event in (PROMPT, START, SUBAGENT):
         apart = call.host if HOSTS[call.host].is_apart(call) else ""
@@ -247,9 +246,9 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
 def _open_session(repository: Repository, call: Call) -> Callable[[], None] | None:
     from .hook_sessions import opening
 
-    received = (
-        received_ids(repository.layout, call.session) if call.why == COMPACT else ()
-    )
+    received: Collection[str] = ()
+    if call.why == COMPACT:
+        received = received_ids(repository.layout, call.session)
     if (
         begin_session(repository.layout, call)
         and repository.layout.root != personal_root()
@@ -290,11 +289,9 @@ def answer(call: Call, context: str, notice: str = "") -> bytes:
         response = {**response, host.notice: notice}
     if not response:
         return b""
-    return (
-        response.encode("utf-8", "replace")
-        if isinstance(response, str)
-        else as_json(response)
-    )
+    if isinstance(response, str):
+        return response.encode("utf-8", "replace")
+    return as_json(response)
 
 
 def _open_repository(layout: Layout, call: Call) -> Repository:

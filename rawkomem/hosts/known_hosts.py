@@ -62,7 +62,7 @@ class Call:
 
     @property
     def is_subagents(self) -> bool:
-        """Tell whether an agent wrote the prompts of this session (in OpenCode: the session has a parent)."""
+        """Return whether an agent wrote the prompts of this session (in OpenCode: the session has a parent)."""
         info = self.fields.get("info")
         return bool(
             self.fields.get("agent_id")
@@ -73,9 +73,10 @@ class Call:
 
 def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
     """Return a handler in Claude Code's format."""
-    status = (
-        {"statusMessage": STATUS_MESSAGES[event]} if event in STATUS_MESSAGES else {}
-    )
+    if event in STATUS_MESSAGES:
+        status = {"statusMessage": STATUS_MESSAGES[event]}
+    else:
+        status = {}
     return {"type": "command", "command": command, "timeout": seconds, **status}
 
 
@@ -179,7 +180,7 @@ class Host:
 
     @property
     def has_hooks(self) -> bool:
-        """Tell whether the host has its own settings that can call our hooks."""
+        """Return whether the host has its own settings that can call our hooks."""
         return bool(self.project)
 
 
@@ -205,12 +206,12 @@ def _copilot_answer(call: Call, context: str) -> object:
 
 
 def _is_copilots(call: Call) -> bool:
-    """Tell whether a call has Copilot's own format; calls in Claude Code's format have a `hook_event_name`."""
+    """Return whether a call has Copilot's own format; calls in Claude Code's format have a `hook_event_name`."""
     return "hook_event_name" not in call.fields
 
 
 def _copilot_hears(call: Call) -> bool:
-    """Tell whether Copilot uses the answer. It ignores answers to a prompt unless it passes the prompt to change."""
+    """Return whether Copilot uses the answer. It ignores answers to a prompt unless it passes the prompt to change."""
     return (
         not _is_copilots(call)
         or call.event != PROMPT

@@ -33,7 +33,7 @@ ALWAYS_0_IN_CMD = " & exit /b 0"
 
 
 def calls_us(handler: object) -> bool:
-    """Tell whether a handler runs our hook."""
+    """Return whether a handler runs our hook."""
     return isinstance(handler, dict) and any(
         _our_line(handler, key) for key in COMMANDS
     )
@@ -333,6 +333,6 @@ def take_server(settings: Settings, key: str, entry: Mapping[str, object]) -> No
 
 
 def has_server(settings: Settings, key: str) -> bool:
-    """Tell whether there is a server with our name, edited or not."""
+    """Return whether there is a server with our name, edited or not."""
     servers = settings.get(key)
     return isinstance(servers, dict) and SERVER_NAME in servers

@@ -1,4 +1,4 @@
-"""Tell whether a person runs a command: at their own terminal, with no agent host among the parent
+"""Return whether a person runs a command: at their own terminal, with no agent host among the parent
 processes.
 
 A window of tmux or screen is a person's only while a person's terminal shows that session. Which
@@ -75,7 +75,7 @@ def ask_person(repository: Repository, question: str) -> bool:
 
 
 def is_piped_by_person() -> bool:
-    """Tell whether a person at a terminal pipes text into this process. The text still counts as an agent's word."""
+    """Return whether a person at a terminal pipes text into this process. The text still counts as an agent's word."""
     return not os.isatty(0) and os.isatty(1) and not agent_above()
 
 
@@ -125,7 +125,7 @@ def agent_among(ancestors: list[Process], terminal: str = "") -> str:
 
 
 def _is_detached(process: Process) -> bool:
-    """Tell whether a process can run commands at a terminal that no person sees."""
+    """Return whether a process can run commands at a terminal that no person sees."""
     served = any(server in " ".join(process.arguments) for server in SERVERS)
     return _program_name(process.name) in DETACHED and not served
 
@@ -135,7 +135,7 @@ def _is_multiplexer(process: Process) -> bool:
 
 
 def _is_watched(server: Process) -> bool:
-    """Tell whether the terminal of a person shows a session of a multiplexer.
+    """Return whether the terminal of a person shows a session of a multiplexer.
 
     The server holds the terminals of its clients open. Where that cannot be seen (no /proc, another user), nobody watches.
     """
@@ -207,7 +207,7 @@ def discard_typed(terminal: int = 0) -> None:
 
 
 def _at_terminal() -> bool:
-    """Tell whether stdin and stdout are the controlling terminal, and this process is in its foreground."""
+    """Return whether stdin and stdout are the controlling terminal, and this process is in its foreground."""
     try:
         if not (os.isatty(0) and os.isatty(1)):
             return False

@@ -40,7 +40,7 @@ class ActRule:
         return self.key.rpartition("@")[0]
 
     def holds_for(self, act: Act) -> bool:
-        """Tell whether the memory is valid now, and the act fits it."""
+        """Return whether the memory is valid now, and the act fits it."""
         at = now()
         is_valid = self.valid_from <= at and not 0 < self.valid_until <= at
         return is_valid and fits(self.applies, act)

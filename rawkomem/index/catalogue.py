@@ -268,7 +268,7 @@ class Catalogue:
         return int(self._text(sql))
 
     def has_unvouched(self) -> bool:
-        """Tell whether there is a memory that nobody vouches for."""
+        """Return whether there is a memory that nobody vouches for."""
         return bool(self._text("SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1"))
 
     def with_proposals(self) -> list[Row]:
@@ -295,7 +295,7 @@ class Catalogue:
         return list(self.db.execute(sql))
 
     def holds_version(self, path: str, id: str) -> bool:
-        """Tell whether a file holds an entry with this id."""
+        """Return whether a file holds an entry with this id."""
         sql = (
             f"SELECT 1 FROM entries WHERE path = ? AND id = ? AND number < {FIRST_HELD}"
         )
@@ -310,7 +310,7 @@ class Catalogue:
         return self._column("doc", ids)
 
     def holds(self, text: str) -> bool:
-        """Tell whether any memory contains this text, ignoring case."""
+        """Return whether any memory contains this text, ignoring case."""
         sql = "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1"
         return bool(self._text(sql, text))
 
@@ -514,7 +514,7 @@ class Authors:
         return {path for path in paths if path.partition("/")[0] not in ignored}
 
     def names_a_person(self) -> bool:
-        """Tell whether a person committed any entry that is in HEAD: only then do commits count."""
+        """Return whether a person committed any entry that is in HEAD: only then do commits count."""
         return _kept_fact(self.index.reading(), "vouching") == "on"
 
     def state(self, author: str) -> str:
@@ -627,12 +627,12 @@ def _kept_fact(database: apsw.Connection, key: str) -> str:
 
 
 def _is_git_known(database: apsw.Connection) -> bool:
-    """Tell whether git was asked, and answered."""
+    """Return whether git was asked, and answered."""
     return bool(_kept_fact(database, "stamp")) and not _kept_fact(database, "why")
 
 
 def _must_ask_git(database: apsw.Connection, stamp: str) -> bool:
-    """Tell whether HEAD has moved since git was asked, or git failed and may work now."""
+    """Return whether HEAD has moved since git was asked, or git failed and may work now."""
     if _kept_fact(database, "stamp") != stamp:
         return True
     return (
@@ -725,11 +725,9 @@ def asks_for_facts(only: Filter) -> bool:
 
 def _row_facet(row: Row, column: str) -> object:
     """Return a row's value of a facet."""
-    return (
-        IMPORTANCE.index(row.importance)
-        if column == "importance"
-        else getattr(row, column)
-    )
+    if column == "importance":
+        return IMPORTANCE.index(row.importance)
+    return getattr(row, column)
 
 
 # Finds memories that make claims about the same thing or contradict each other, without reading
@@ -757,9 +755,10 @@ def put_claim(db: apsw.Connection, memory: Memory, statements: Statements) -> No
         db.execute("INSERT INTO conflicts VALUES (?, ?)", (memory.id, other))
     if has_comparable_prose(memory):
         text = (memory.title, memory.body)
-        keys = (
-            statements[text] if text in statements else statement_keys(prose_of(memory))
-        )
+        if text in statements:
+            keys = statements[text]
+        else:
+            keys = statement_keys(prose_of(memory))
         rows = [(memory.id, key, stance) for key, stance in keys]
         db.executemany("INSERT INTO statements VALUES (?, ?, ?)", rows)
 
@@ -857,11 +856,9 @@ class Believed:
 
     def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
         """Return the sources of a memory that were withdrawn, superseded, disputed, or have ended."""
-        return (
-            weak_sources(memory, self._find_source, self.at)
-            if derived_from(memory)
-            else ()
-        )
+        if derived_from(memory):
+            return weak_sources(memory, self._find_source, self.at)
+        return ()
 
     def trust(self, memory: Memory) -> Trust:
         """Return the trust in a memory, which is never higher than the lowest trust in one of its sources."""
@@ -898,11 +895,10 @@ class Believed:
         return self._find(id)
 
     def _look_up(self, memories: list[Memory]) -> None:
-        commits = (
-            self.authors.of_memories([memory.id for memory in memories])
-            if self.authors
-            else {}
-        )
+        if self.authors:
+            commits = self.authors.of_memories([memory.id for memory in memories])
+        else:
+            commits = {}
         for memory in memories:
             states = commits.get(memory.id, {})
             ids = (memory.id, *memory.amended_in, *memory.reviewed_in)

@@ -106,10 +106,8 @@ def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:
 def _trigger_keys(condition: Condition) -> set[str]:
     if condition.how == PIECES:
         return {trigger_text(pieces) for pieces in condition.parts}
-    return (
-        {condition.phrase}
-        if condition.how == WORDS
-        else {""}
-        if condition.how == PATHS
-        else set()
-    )
+    if condition.how == WORDS:
+        return {condition.phrase}
+    if condition.how == PATHS:
+        return {""}
+    return set()

@@ -191,7 +191,7 @@ def _wait(index: Index, ends: float) -> bool:
 
 
 def _is_over(index: Index, ends: float) -> bool:
-    """Tell whether a background process must exit: its time is over, or somebody deleted the index."""
+    """Return whether a background process must exit: its time is over, or somebody deleted the index."""
     return time.monotonic() >= ends or not os.path.exists(index.path)
 
 

@@ -156,9 +156,9 @@ class View:
             memory = self.memory(id)
             return row_of(memory) if memory else None
         row = self.catalogue.row(id)
-        return (
-            row if row and (not self.only.current or is_valid(row, self.at)) else None
-        )
+        if row and (not self.only.current or is_valid(row, self.at)):
+            return row
+        return None
 
     def expect(self, ids: Sequence[str]) -> None:
         """Read several memories in one query, because `memory` will be called for most of them."""
@@ -243,11 +243,9 @@ class View:
             rows = [row for row in (self.row(known.id) for known in every) if row]
             return sorted(rows, key=lambda row: (-row.updated, row.id))
         rows = rows_inside(every, self.only, self.at)
-        return (
-            [row for row in rows if self.memory(row.id)]
-            if asks_for_facts(self.only)
-            else rows
-        )
+        if asks_for_facts(self.only):
+            return [row for row in rows if self.memory(row.id)]
+        return rows
 
     @property
     def past(self) -> PastMoment:
@@ -350,11 +348,9 @@ class Index:
 
     def beside(self, name: str) -> str:
         """Return the path of a file in the database's folder; empty if the database is in memory."""
-        return (
-            ""
-            if in_memory(self.path)
-            else os.path.join(os.path.dirname(self.path), name)
-        )
+        if in_memory(self.path):
+            return ""
+        return os.path.join(os.path.dirname(self.path), name)
 
     def locked(self, purpose: str = "index") -> AbstractContextManager[object]:
         """Return a lock to hold while writing. A database in memory belongs to one program and needs no lock."""
@@ -375,7 +371,7 @@ class Index:
 
     @property
     def is_embedder_absent(self) -> bool:
-        """Tell whether the embedder failed: its index is kept, and searches match words only."""
+        """Return whether the embedder failed: its index is kept, and searches match words only."""
         return getattr(self._embedder, "is_absent", False)
 
     def made_with(self) -> tuple[str, int]:

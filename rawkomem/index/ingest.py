@@ -275,11 +275,9 @@ def vouching_of(
 
     With `strict`, never return None.
     """
-    return (
-        Vouching(layout, db, strict)
-        if strict or db.execute(IS_VOUCHING_ON).fetchone() == ("on",)
-        else None
-    )
+    if strict or db.execute(IS_VOUCHING_ON).fetchone() == ("on",):
+        return Vouching(layout, db, strict)
+    return None
 
 
 # Keeps what a person committed in use, until a commit changes it: an edit or a removal in the work
@@ -372,9 +370,9 @@ def _around(pieces: list[Passage], at: int) -> str:
                 low = min(low, other)
                 high = max(high, other)
                 size += len(pieces[other].text)
-    return (
-        "\n".join(piece.text for piece in pieces[low : high + 1]) if high > low else ""
-    )
+    if high > low:
+        return "\n".join(piece.text for piece in pieces[low : high + 1])
+    return ""
 
 
 def condition_text(condition: str) -> str:
@@ -419,11 +417,10 @@ def vectors_of(
         embedded_text(memory, piece) for memory, pieces in documents for piece in pieces
     ]
     titled = [memory.title for memory, _ in documents if memory.when]
-    vectors = (
-        embedder.embed(texts + [searchable_title(title) for title in titled])
-        if texts
-        else []
-    )
+    if texts:
+        vectors = embedder.embed(texts + [searchable_title(title) for title in titled])
+    else:
+        vectors = []
     own = iter(vectors[: len(texts)])
     titles = iter(vectors[len(texts) :])
     found: list[list[bytes]] = []
@@ -568,11 +565,10 @@ class Ingest:
         dropped = []
         for id in json.loads(ids):
             memory = folding.memory(id)
-            doc = (
-                json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True)
-                if memory
-                else ""
-            )
+            if memory:
+                doc = json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True)
+            else:
+                doc = ""
             is_new = id not in known
             if not is_new and doc != known[id][1]:
                 drop_facts(self.db, id)

@@ -140,11 +140,10 @@ def group_leaders(texts: Sequence[str], least: float) -> list[int]:
         for place, text in enumerate(texts)
     ]
     names = {str(place): place for place in first.values()}
-    vectors = (
-        bundled_embedder().embed([texts[place] for place in names.values()])
-        if names
-        else []
-    )
+    if names:
+        vectors = bundled_embedder().embed([texts[place] for place in names.values()])
+    else:
+        vectors = []
     near = Neighbors(
         [
             (name, _whole_numbers(vector))

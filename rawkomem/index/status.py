@@ -27,9 +27,9 @@ def why_wait(worked: bool = False) -> str:
         load = os.getloadavg()[0]
     except (AttributeError, OSError):  # the system does not say
         return ""
-    return (
-        MACHINE_BUSY if load - worked > (os.cpu_count() or 1) - MIN_FREE_CORES else ""
-    )
+    if load - worked > (os.cpu_count() or 1) - MIN_FREE_CORES:
+        return MACHINE_BUSY
+    return ""
 
 
 # Checks that the index is up to date: compares the hashes of files with those in the index. A file
@@ -70,7 +70,7 @@ class Status:
 
     @property
     def fresh(self) -> bool:
-        """Tell whether the index matches the files exactly."""
+        """Return whether the index matches the files exactly."""
         return self.files_hash == self.index_hash and not self.behind
 
 

@@ -170,7 +170,7 @@ def load_graph(
     at = now()
 
     def is_current(memory: Memory) -> bool:
-        """Tell whether a memory is wanted and valid now: others must not come in through a link."""
+        """Return whether a memory is wanted and valid now: others must not come in through a link."""
         return not statuses or (memory.status in statuses and is_valid(memory, at))
 
     pairs = []

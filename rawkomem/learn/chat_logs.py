@@ -63,11 +63,9 @@ def _named_speaker(line: str) -> tuple[str, int, str] | None:
     name, colon, rest = bare.lstrip("# ").partition(":")
     role = ROLES.get(name.strip(" *_[]").lower(), "")
     is_named = colon or line.startswith("#") or (clock and line.startswith(EMPHASIS))
-    return (
-        (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_"))
-        if role and is_named
-        else None
-    )
+    if role and is_named:
+        return (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_"))
+    return None
 
 
 # Read SpecStory's Markdown histories of sessions with any agent.

@@ -124,7 +124,7 @@ def _beginnings(code: str) -> re.Pattern[str]:
 
 
 def begins_as_rule(sentence: str) -> bool:
-    """Tell whether a sentence begins as a rule does: "never", "don't", "we …". True in a language without such words."""
+    """Return whether a sentence begins as a rule does: "never", "don't", "we …". True in a language without such words."""
     known = _beginnings(language_of(sentence))
     return bool(known.match(without_politeness(sentence)) or known.match(sentence))
 

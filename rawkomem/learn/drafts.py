@@ -169,7 +169,7 @@ def drafts_of_instructions(turns: Sequence[Turn], run: RunFacts) -> Iterator[Dra
 
 
 def is_instruction_file(file: str) -> bool:
-    """Tell whether a file holds instructions for agents."""
+    """Return whether a file holds instructions for agents."""
     path = file.replace("\\", "/").lower()
     return path.rpartition("/")[2] in INSTRUCTION_FILES or any(
         folder in f"/{path}" for folder in INSTRUCTION_FOLDERS
@@ -422,13 +422,13 @@ def _last_question(before: str) -> str:
 
 
 def _answers(said: str) -> bool:
-    """Tell whether some words can be an answer: a few words that do not only agree, and no question."""
+    """Return whether some words can be an answer: a few words that do not only agree, and no question."""
     few = len(said.split()) <= MAX_ANSWER_WORDS
     return few and _says_more(said) and _is_statement(said)
 
 
 def _says_more(said: str) -> bool:
-    """Tell whether some words say more than that the person agrees."""
+    """Return whether some words say more than that the person agrees."""
     return bool(language().content_words(cues.ASSENT.sub(" ", said)))
 
 
@@ -484,7 +484,7 @@ def _resolved(text: str, before: str, last: str) -> str:
 
 
 def _only_notes(sentence: str) -> bool:
-    """Tell whether a sentence asks to write something down and names nothing itself."""
+    """Return whether a sentence asks to write something down and names nothing itself."""
     few = len(language().content_words(sentence)) <= VAGUE_WORDS
     return few and _has_cue(sentence, cues.NOTE)
 
@@ -563,7 +563,7 @@ def _parts_of(told: Sequence[str]) -> list[list[str]]:
 
 
 def _continues(sentence: str, before: str) -> bool:
-    """Tell whether a sentence is about the same thing as the sentence before it."""
+    """Return whether a sentence is about the same thing as the sentence before it."""
     if cues.CONTINUES.match(sentence) or _has_cue(sentence, cues.NOTE):
         return True
     return bool(statement_of(sentence).subject & statement_of(before).subject)
@@ -586,11 +586,10 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     hits = cues.cues_in(key)
     parts = [(cue.name, cue.weight) for cue in hits]
     kinds = _kinds(key)
-    kind = (
-        CORRECTION
-        if CORRECTION in kinds
-        else max(kinds, key=kinds.__getitem__, default="")
-    )
+    if CORRECTION in kinds:
+        kind = CORRECTION
+    else:
+        kind = max(kinds, key=kinds.__getitem__, default="")
     is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits) and (
         cues.begins_as_rule(key) or _has_cue(key, cues.NOTE)
     )
@@ -650,11 +649,9 @@ def _clause(sentence: str) -> str:
         if len(bare.split()) >= MIN_TITLE_WORDS and not cues.DEPENDS.match(bare)
     ]
     best = max(clauses, key=_title_rank, default=sentence)
-    return (
-        best
-        if len(best) <= MAX_TITLE_CHARS
-        else best[:MAX_TITLE_CHARS].rpartition(" ")[0]
-    )
+    if len(best) <= MAX_TITLE_CHARS:
+        return best
+    return best[:MAX_TITLE_CHARS].rpartition(" ")[0]
 
 
 # Turn a draft that somebody keeps into the entry of a memory.
@@ -703,5 +700,5 @@ def exchange_of_draft(draft: Draft) -> list[tuple[str, str]]:
 
 
 def _holds_persons_words(draft: Draft) -> bool:
-    """Tell whether `draft.said` holds a person's words. A draft made from failures lists the failures there."""
+    """Return whether `draft.said` holds a person's words. A draft made from failures lists the failures there."""
     return draft.kind not in BY_AGENT and LESSON not in draft.tags

@@ -54,9 +54,8 @@ def exchanges(turns: Sequence[Turn]) -> list[Exchange]:
     for number, turn in enumerate(turns, 1):
         if turn.role in (ASSISTANT, TOOL):
             heard.add(turn.text)
-            before = (
-                turn.text if turn.role == ASSISTANT and turn.text.strip() else before
-            )
+            if turn.role == ASSISTANT and turn.text.strip():
+                before = turn.text
         elif turn.role == USER:
             said = heard.without_quotes(typed_in(turn.text))
             if said:
@@ -104,11 +103,10 @@ def typed_in(text: str, whole: bool = False) -> str:
         if f"</{tag}>" in text and tag not in (*HOST_TAGS, *PERSON_TAGS):
             text = without_tag(text, tag)[0]
     read = read_prompt(text)
-    own = (
-        ""
-        if read.is_host
-        else BLANKS.sub("\n\n", "\n".join(_own_lines(read.lines))).strip()
-    )
+    if read.is_host:
+        own = ""
+    else:
+        own = BLANKS.sub("\n\n", "\n".join(_own_lines(read.lines))).strip()
     return own if whole else both_ends(own)
 
 
@@ -423,7 +421,7 @@ ASKS_TO_REMEMBER = cues.caseless(
 
 
 def planted_in(text: str, turns: Sequence[Turn]) -> bool:
-    """Tell whether a memory's text repeats an instruction that a tool printed or a person pasted."""
+    """Return whether a memory's text repeats an instruction that a tool printed or a person pasted."""
     own = statement_of(text).stems
     typed = " ".join(typed_in(turn.text) for turn in turns if turn.role == USER)
     said = statement_of(typed).stems
@@ -440,9 +438,10 @@ def planted_in(text: str, turns: Sequence[Turn]) -> bool:
 
 def _planted_instructions(turns: Iterable[Turn]) -> Iterator[str]:
     for text in _foreign_texts(turns):
-        spoken = (
-            sentences(text[:MAX_OUTPUT_CHARS]) if ASKS_TO_REMEMBER.search(text) else []
-        )
+        if ASKS_TO_REMEMBER.search(text):
+            spoken = sentences(text[:MAX_OUTPUT_CHARS])
+        else:
+            spoken = []
         for number, sentence in enumerate(spoken):
             if ASKS_TO_REMEMBER.search(sentence):
                 yield ASKS_TO_REMEMBER.sub(" ", cues.MARKERS.sub("", sentence))

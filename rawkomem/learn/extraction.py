@@ -348,22 +348,23 @@ def _typed_proof(quote: str, turns: Sequence[Turn], kind: str) -> Proof | None:
 
 def _agreed_proof(quote: str, turns: Sequence[Turn]) -> Proof | None:
     agreed = agreed_quote(quote, turns)
-    return (
-        (
+    if agreed:
+        return (
             agreed[1],
             AGREED,
             shortened(typed_in(agreed[1].text, whole=True), BEFORE_CHARS),
             quote,
         )
-        if agreed
-        else None
-    )
+    return None
 
 
 def _conditions(given: object) -> tuple[str, ...]:
-    patterns = (
-        [given] if isinstance(given, str) else given if isinstance(given, list) else []
-    )
+    if isinstance(given, str):
+        patterns = [given]
+    elif isinstance(given, list):
+        patterns = given
+    else:
+        patterns = []
     usable = (
         one_line(pattern, 250) for pattern in patterns if isinstance(pattern, str)
     )

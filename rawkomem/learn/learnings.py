@@ -250,7 +250,7 @@ def _active(census: Census, kind: str) -> list[Memory]:
 def is_consolidation_due(
     count: int, oldest: int, last: int, now: int, least: int, days: int = 7
 ) -> bool:
-    """Tell whether consolidation is due: enough new traces, or at least one after a week without a run (LLMos)."""
+    """Return whether consolidation is due: enough new traces, or at least one after a week without a run (LLMos)."""
     return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
 
 

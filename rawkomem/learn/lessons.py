@@ -118,7 +118,7 @@ def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
 
 
 def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
-    """Tell whether a lesson is about a pattern.
+    """Return whether a lesson is about a pattern.
 
     Pattern ids can collide, so name and scope are compared too. In a wire block, the id may replace the name.
     """
@@ -146,11 +146,10 @@ def plan_lesson(
     A more confident lesson supersedes the known one. If it is trusted less, it is held for review instead.
     """
     context = checked_lesson(context)
-    pattern = (
-        wire.pattern_id
-        if wire
-        else pattern_id(context.error_pattern, context.applicable_scope)
-    )
+    if wire:
+        pattern = wire.pattern_id
+    else:
+        pattern = pattern_id(context.error_pattern, context.applicable_scope)
     same = [
         lesson
         for lesson in map(lesson_of, known)
@@ -274,7 +273,7 @@ def _confidence_number(text: str) -> float:
 
 
 def covers_failures(lesson: Lesson, draft: Draft) -> bool:
-    """Tell whether a lesson covers the failures of a draft. An empty scope, or "this project", matches any scope."""
+    """Return whether a lesson covers the failures of a draft. An empty scope, or "this project", matches any scope."""
     told = dict(draft.fields)
     known = lesson.context
     same_scope = told.get("applicableScope", "") in ("", known.applicable_scope)
@@ -339,7 +338,7 @@ def lesson_drafts(memories: Iterable[Memory], now: int) -> list[Draft]:
 
 
 def _is_failure(memory: Memory) -> bool:
-    """Tell whether a memory records a failure: its `status` key says so, or it has the candidate tag."""
+    """Return whether a memory records a failure: its `status` key says so, or it has the candidate tag."""
     marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
     return marked or _fact(memory, "status").lower() in FAILED_STATUSES
 
@@ -447,7 +446,8 @@ def _sentence(text: str) -> str:
     ):
         return ""
     first = said.split()[0]
-    capital = (
-        said[0].upper() + said[1:] if first.isalpha() and first.islower() else said
-    )
+    if first.isalpha() and first.islower():
+        capital = said[0].upper() + said[1:]
+    else:
+        capital = said
     return capital if capital.endswith((".", "!", "?", "…", "。")) else f"{capital}."

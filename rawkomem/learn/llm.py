@@ -50,7 +50,7 @@ class Llm:
 
 
 def is_learning() -> bool:
-    """Tell whether our own model command started this process. Then nothing is learned, to avoid endless recursion."""
+    """Return whether our own model command started this process. Then nothing is learned, to avoid endless recursion."""
     return bool(os.environ.get(LEARNING_GUARD))
 
 
@@ -223,11 +223,9 @@ def fenced_memories(memories: Sequence[Memory]) -> str:
     # memories cannot know it, so they cannot contain the closing tag
     nonce = os.urandom(4).hex()
     parts = [_fenced_memory(memory, nonce) for memory in memories]
-    return (
-        "\n".join([f"<memories-{nonce}>", *parts, f"</memories-{nonce}>"])
-        if parts
-        else ""
-    )
+    if parts:
+        return "\n".join([f"<memories-{nonce}>", *parts, f"</memories-{nonce}>"])
+    return ""
 
 
 def _fenced_memory(memory: Memory, nonce: str) -> str:

@@ -223,9 +223,9 @@ def propose_asked_condition(ask: str) -> tuple[str, ...]:
     condition = f"{cues.ASKED} {' '.join(words).rstrip('.!?')}"
     short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
     read = read_condition(condition) if short else None
-    return (
-        (condition,) if read and read.form == LANGUAGE and specific_stems(ask) else ()
-    )
+    if read and read.form == LANGUAGE and specific_stems(ask):
+        return (condition,)
+    return ()
 
 
 def without_shared_conditions(entries: Sequence[Entry]) -> list[Entry]:

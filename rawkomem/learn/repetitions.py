@@ -115,12 +115,12 @@ MIN_AGAIN_WORDS = 2
 
 
 def is_repeated(one: Draft, other: Draft) -> bool:
-    """Tell whether two drafts hold exactly the same words. A program sends such text, not a person."""
+    """Return whether two drafts hold exactly the same words. A program sends such text, not a person."""
     return plain_words(one.said) == plain_words(other.said)
 
 
 def means_same(one: Draft, other: Draft) -> bool:
-    """Tell whether a person's words in two drafts mean the same: shared words, equal numbers, negated alike."""
+    """Return whether a person's words in two drafts mean the same: shared words, equal numbers, negated alike."""
     if not {one.kind, other.kind} <= {*PROMOTED_KINDS}:
         return False
     first = statement_of(one.said)
@@ -181,7 +181,7 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
 
 
 def _asks_same(text: str, memory: str, known: frozenset[str]) -> bool:
-    """Tell whether most words of a clause that forbids nothing are among the known ones; true if all clauses forbid.
+    """Return whether most words of a clause that forbids nothing are among the known ones; true if all clauses forbid.
 
     "Never run bare pytest, run make suite" does not say what a memory about pytest says. Each command must be in the
     memory as it is written: "make suite" is not a word about a suite.

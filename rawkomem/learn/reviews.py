@@ -180,7 +180,7 @@ def _comment_of(note: Record) -> Comment:
 
 
 def _is_outdated(note: Record) -> bool:
-    """Tell whether a comment is on a line that is no longer in the change, or the service says that it changed."""
+    """Return whether a comment is on a line that is no longer in the change, or the service says that it changed."""
     if note.get("system"):
         return bool(CHANGED_LINE.search(note["body"]))
     lost = [

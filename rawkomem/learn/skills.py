@@ -145,9 +145,11 @@ def _first_heading(body: str) -> str:
 
 
 def _skill_tags(value: Value | None) -> tuple[str, ...]:
-    items = (
-        value if isinstance(value, list) else str(value or "").strip("[]").split(",")
-    )
+    items: Sequence[object]
+    if isinstance(value, list):
+        items = value
+    else:
+        items = str(value or "").strip("[]").split(",")
     return tuple(
         dict.fromkeys(
             tag for item in items if (tag := _plain_line(str(item).strip(" \"'")))
@@ -195,11 +197,9 @@ class Skill:
         """Return the skill's name, intent, tags or description as text."""
         if name == "name":
             return self.memory.title
-        return (
-            " ".join(self.memory.tags)
-            if name == "tags"
-            else str(self.memory.extra.get(name, ""))
-        )
+        if name == "tags":
+            return " ".join(self.memory.tags)
+        return str(self.memory.extra.get(name, ""))
 
 
 @record

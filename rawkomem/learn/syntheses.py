@@ -130,7 +130,7 @@ def grouped_sources(
 
 
 def is_enough_for_skill(sources: Collection[Memory]) -> bool:
-    """Tell whether memories suffice for a skill: one learning, which sums up many runs, or MIN_LESSONS lessons."""
+    """Return whether memories suffice for a skill: one learning, which sums up many runs, or MIN_LESSONS lessons."""
     return (
         any(memory.kind == LEARNING for memory in sources)
         or len(sources) >= MIN_LESSONS
@@ -238,9 +238,9 @@ def _rule_of_lesson(memory: Memory) -> str:
     said = lesson_context(
         memory.title, memory.importance, memory.extra, memory.body
     ).preventative_rule
-    return (
-        found[1].strip() if found and "preventativeRule" not in memory.extra else said
-    )
+    if found and "preventativeRule" not in memory.extra:
+        return found[1].strip()
+    return said
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:

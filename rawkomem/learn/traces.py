@@ -222,14 +222,14 @@ def is_content(ask: str) -> bool | None:
 
 
 def is_test(command: str) -> bool:
-    """Tell whether a command line runs tests."""
+    """Return whether a command line runs tests."""
     return any(
         TEST_COMMAND.match(" ".join(words)) for words in simple_commands(command)
     )
 
 
 def only_looks(command: str) -> bool:
-    """Tell whether a line has only commands that read, like `ls` and `git status`."""
+    """Return whether a line has only commands that read, like `ls` and `git status`."""
     read = [
         READING_COMMAND.match(" ".join(words)) for words in simple_commands(command)
     ]

@@ -469,7 +469,7 @@ class Heard:
 
     @property
     def has_speakers(self) -> bool:
-        """Tell whether the transcript names speakers. Without them, no text counts as a person's words."""
+        """Return whether the transcript names speakers. Without them, no text counts as a person's words."""
         return any(turn.role in (USER, ASSISTANT) for turn in self.turns)
 
 
@@ -582,7 +582,7 @@ def read_recorded_sessions(file: str) -> list[Record]:
 
 
 def holds_sessions(file: str) -> bool:
-    """Tell whether a file holds recorded sessions instead of a transcript."""
+    """Return whether a file holds recorded sessions instead of a transcript."""
     if not file.endswith(".json"):
         return file.endswith(XZ_SUFFIX)
     try:

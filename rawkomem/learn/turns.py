@@ -103,14 +103,14 @@ EXIT_CHARS = 400
 def calls_asked(id: str, given: object) -> Iterator[Did]:
     """Yield what a call asks for: one command, or each file that it writes. If it has neither, yield an empty Did."""
     input = given if isinstance(given, dict) else {}
-    command = (
-        ""
-        if _first_value(input, FILE_KEYS)
-        else command_of(_first_value(input, COMMAND_KEYS))
-    )
-    patch = (
-        given if isinstance(given, str) else _first_value(input, PATCH_KEYS) or command
-    )
+    if _first_value(input, FILE_KEYS):
+        command = ""
+    else:
+        command = command_of(_first_value(input, COMMAND_KEYS))
+    if isinstance(given, str):
+        patch = given
+    else:
+        patch = _first_value(input, PATCH_KEYS) or command
     if isinstance(patch, str) and PATCH_START in patch:
         yield from _patched_files(id, patch)
     elif command:
@@ -123,16 +123,13 @@ def command_of(value: object) -> str:
     """Return a command as a person would type it, without `bash -c` before it."""
     if isinstance(value, str):
         return value.strip()
-    words = (
-        [word for word in value if isinstance(word, str)]
-        if isinstance(value, list)
-        else []
-    )
-    return (
-        words[2].strip()
-        if len(words) == 3 and words[1] in SHELL_FLAGS
-        else " ".join(words)
-    )
+    if isinstance(value, list):
+        words = [word for word in value if isinstance(word, str)]
+    else:
+        words = []
+    if len(words) == 3 and words[1] in SHELL_FLAGS:
+        return words[2].strip()
+    return " ".join(words)
 
 
 def exit_failed(output: str) -> bool | None:
@@ -469,9 +466,10 @@ def _copilot(record: Record) -> Iterator[Turn]:
         success = data.get("success")
         told = data.get("result") or ("" if success else data.get("error"))
         output = _text(within(told, "content") or within(told, "message") or told)
-        failed = (
-            exit_failed(output) or not success if isinstance(success, bool) else None
-        )
+        if isinstance(success, bool):
+            failed = exit_failed(output) or not success
+        else:
+            failed = None
         yield _result_turn(id, name, output, failed)
 
 
@@ -524,7 +522,7 @@ READERS: dict[
 
 
 def _holds(record: Record, **types: type) -> bool:
-    """Tell whether a record has these keys with values of these types."""
+    """Return whether a record has these keys with values of these types."""
     return all(isinstance(record.get(key), type) for key, type in types.items())
 
 
@@ -562,11 +560,10 @@ def _joined(content: object) -> str:
 def _unpacked(value: object) -> Any:
     """Return the object in a JSON text, like the arguments and outputs of Codex; any other value as it is."""
     try:
-        held = (
-            json.loads(value)
-            if isinstance(value, str) and value.lstrip()[:1] == "{"
-            else None
-        )
+        if isinstance(value, str) and value.lstrip()[:1] == "{":
+            held = json.loads(value)
+        else:
+            held = None
     except (ValueError, RecursionError):
         held = None
     return held if isinstance(held, dict) else value

@@ -46,7 +46,7 @@ class Field:
 
     @property
     def missing(self) -> bool:
-        """Tell whether the value is YAML's null."""
+        """Return whether the value is YAML's null."""
         return self.plain and self.value in NULLS
 
 

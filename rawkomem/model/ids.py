@@ -68,9 +68,9 @@ def _written(sign: str, before: str, after: str) -> str:
         return sign
     if sign == "+":
         return " plus "
-    return (
-        " sharp " if sign == "#" and before.isalpha() and not after.isalnum() else " "
-    )
+    if sign == "#" and before.isalpha() and not after.isalnum():
+        return " sharp "
+    return " "
 
 
 def _cut_stem(stem: str) -> str:
@@ -92,11 +92,9 @@ def numbered_names(stem: str) -> Iterator[str]:
 
 def folded_name(name: str) -> str:
     """Return a name in the form in which macOS and Windows compare names."""
-    return (
-        name.lower()
-        if name.isascii()
-        else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-    )
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 MAX_SLUG_CHARS = 64  # SPEC-0009; all ASCII, so also 64 bytes
@@ -180,8 +178,6 @@ def holds_id(text: str, id: str) -> bool:
 def order_key(at: int, id: str) -> tuple[int, str, int]:
     """Return the sort key of the fold: by time, then id, with `stem#10` after `stem#2`."""
     stem, _, number = id.rpartition("#")
-    return (
-        (at, stem, int(number))
-        if stem and number.isdecimal() and len(number) < 10
-        else (at, id, 0)
-    )
+    if stem and number.isdecimal() and len(number) < 10:
+        return (at, stem, int(number))
+    return (at, id, 0)

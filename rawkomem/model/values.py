@@ -175,11 +175,9 @@ def read_moment(text: str, end: bool = False) -> int | None:
     if text[:-1].isdecimal() and text[-1:] in AGE_UNITS:
         return max(0, now() - int(text[:-1]) * AGE_UNITS[text[-1]])
     at, _ = read_time(text)
-    return (
-        at + DAY - 1
-        if at is not None and end and len(text) == DATE_CHARS and "-" in text
-        else at
-    )
+    if at is not None and end and len(text) == DATE_CHARS and "-" in text:
+        return at + DAY - 1
+    return at
 
 
 def read_time(text: str) -> tuple[int | None, str]:

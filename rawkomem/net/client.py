@@ -72,11 +72,10 @@ def read_key(variable: str, setting: str) -> str:
     """
     if not variable:
         return ""
-    shown = (
-        variable
-        if variable.isupper() and variable.isidentifier()
-        else f"that {setting} names"
-    )
+    if variable.isupper() and variable.isidentifier():
+        shown = variable
+    else:
+        shown = f"that {setting} names"
     key = os.environ.get(variable, "").strip()
     if not key:
         hint = f"Export it with the key as its value; {setting} holds only the variable's name."
@@ -187,7 +186,7 @@ class Client:
         )
 
     def listens(self) -> bool:
-        """Tell whether the server accepts connections."""
+        """Return whether the server accepts connections."""
         try:
             self._connect().close()
         except NotListening:

@@ -127,7 +127,7 @@ class Target:
 
     @property
     def secure(self) -> bool:
-        """Tell whether the scheme is https."""
+        """Return whether the scheme is https."""
         return self.scheme == "https"
 
     @property
@@ -137,7 +137,7 @@ class Target:
 
     @property
     def is_localhost(self) -> bool:
-        """Tell whether the host's name means this machine (RFC 6761)."""
+        """Return whether the host's name means this machine (RFC 6761)."""
         return self.host == "localhost" or self.host.endswith(".localhost")
 
 

@@ -217,11 +217,9 @@ class Sources:
 
     def own(self, memory: Memory) -> Memory:
         """Return a memory that is shown with its id in this layer."""
-        return (
-            replace(memory, id=memory.id.removeprefix(self.prefix))
-            if self.prefix
-            else memory
-        )
+        if self.prefix:
+            return replace(memory, id=memory.id.removeprefix(self.prefix))
+        return memory
 
     def filters(self) -> dict[bool | None, Filter]:
         """Return the filters for the store: one for vouched and one for other memories, or a single one under None."""
@@ -323,14 +321,12 @@ def _with_facts(
     believed = sources.view.believed
     accessed = sources.accessed() if profile.uses("decay") else {}
     doubted = sources.unverified(memory for memory, _ in candidates)
-    situation = (
-        replace(situation, engine=situation.engine.apart()) if doubted else situation
-    )
-    about = (
-        situation_of(subject_text(situation.text), situation.engine)
-        if doubted
-        else situation
-    )
+    if doubted:
+        situation = replace(situation, engine=situation.engine.apart())
+    if doubted:
+        about = situation_of(subject_text(situation.text), situation.engine)
+    else:
+        about = situation
     found = []
     for memory, signals in candidates:
         standing = doubted.get(memory.id)

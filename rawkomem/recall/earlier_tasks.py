@@ -26,7 +26,7 @@ from ..text.clean import one_line
 from ..text.language import language
 from ..text.safe import safe_item_id, safe_line, safe_title
 from .excerpt import Labels, in_brackets
-from .render import fence_lines, finish, held, new_nonce
+from .render import fence_lines, mark_text, new_nonce, redact_marked
 from .signals import Question, Spaces, find_signals, question_of
 
 # Find earlier tasks that resemble a task, with their outcome and approach (the memory query of
@@ -217,7 +217,9 @@ def _run_points(runs: Sequence[Memory]) -> Iterator[Point]:
 
 
 def _point(section: str, text: str, memory: Memory) -> Point:
-    return Point(section, finish(held(safe_line(text, MAX_ITEM_CHARS))), memory.id)
+    return Point(
+        section, redact_marked(mark_text(safe_line(text, MAX_ITEM_CHARS))), memory.id
+    )
 
 
 def _distinct_points(points: Sequence[Point]) -> list[Point]:
@@ -230,7 +232,7 @@ def _distinct_points(points: Sequence[Point]) -> list[Point]:
 
 
 def _render_brief(goal: str, points: Sequence[Point], nonce: str) -> str:
-    lines = [f"Goal: {held(safe_title(goal))}"]
+    lines = [f"Goal: {mark_text(safe_title(goal))}"]
     for section, heading in HEADINGS.items():
         said = [_point_line(point) for point in points if point.section == section]
         lines += [f"\n{heading}:", *said] if said else []
@@ -239,4 +241,4 @@ def _render_brief(goal: str, points: Sequence[Point], nonce: str) -> str:
 
 def _point_line(point: Point) -> str:
     source = safe_line(f"[{safe_item_id(point.source)}]", MAX_ITEM_CHARS)
-    return f"- {in_brackets(point.labels)}{held(point.text)} {held(source)}"
+    return f"- {in_brackets(point.labels)}{mark_text(point.text)} {mark_text(source)}"

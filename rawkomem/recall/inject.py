@@ -31,11 +31,11 @@ from .render import (
     MAX_POINTER_CHARS,
     POINTING,
     Page,
-    finish,
-    held,
+    mark_text,
     part_json,
     part_of,
     pointer_json,
+    redact_marked,
     weak_label,
 )
 from .scoring import Profile, Reason, Scored, profile_of, score_candidates
@@ -365,7 +365,7 @@ class Notice:
     """One line about a memory whose text the session received, and the key that records that the line was added."""
 
     id: str
-    line: str  # marked for `finish`
+    line: str  # marked for `redact_marked`
     key: str  # id@ if the memory is withdrawn, else the key of its new text
 
 
@@ -381,7 +381,7 @@ def find_notices(sources: Sources) -> Iterable[Notice]:
             yield Notice(id, line, f"{id}@")
         elif memory and not key.startswith(new := _text_key(memory, id, sources.layer)):
             text = excerpt(memory.title, memory.body) or memory.title
-            said = f": {held(safe_line(text, MAX_SHOWN_CHARS))}"
+            said = f": {mark_text(safe_line(text, MAX_SHOWN_CHARS))}"
             if sources.unverified([memory]):
                 said = " something that is not verified."
             line = f"Changed: {_quoted(id, memory)} now says{said}"
@@ -397,14 +397,14 @@ def _why_no_longer_true(sources: Sources, memory: Memory | None) -> str:
         id = memory.superseded_by
         return f"superseded by {_quoted(id, view.whole(id))}"
     weak = (one for one in view.believed.weak_sources(memory) if one.holds_back)
-    made = (held(weak_label(one)) for one in weak)
+    made = (mark_text(weak_label(one)) for one in weak)
     return why_withdrawn(memory, view.at) or next(made, "")
 
 
 def _quoted(id: str, memory: Memory | None) -> str:
     """Return the title of a memory in quotation marks, which it cannot contain; its id if it has no title to show."""
     title = memory.title if memory and memory.status != "quarantined" else ""
-    return f'"{held(safe_name(title, MAX_POINTER_CHARS) or safe_item_id(id))}"'
+    return f'"{mark_text(safe_name(title, MAX_POINTER_CHARS) or safe_item_id(id))}"'
 
 
 def _with_new_texts(items: Iterable[Scored], notices: Iterable[Notice]) -> list[Scored]:
@@ -612,7 +612,7 @@ def _left_out_json(item: Scored) -> dict[str, object]:
     return {
         "id": item.memory.id,
         **({"layer": item.memory.layer} if item.memory.layer else {}),
-        "title": finish(held(safe_title(item.memory.title))),
+        "title": redact_marked(mark_text(safe_title(item.memory.title))),
         "score": round(item.score, 4),
         "relevance": round(item.signals.relevance, 4),
         "code": item.out.code if item.out else "",

@@ -43,11 +43,10 @@ def _judged(sources: Sources, answer: Answer, with_confidence: bool) -> list[Fou
     judged = []
     for memory, signals in candidates:
         item = found[memory.id]
-        row = (
-            replace(item.row, vouched=int(not signals.unverified))
-            if sources.layer
-            else item.row
-        )
+        if sources.layer:
+            row = replace(item.row, vouched=int(not signals.unverified))
+        else:
+            row = item.row
         judged.append(replace(item, row=row, signals=signals, layer=sources.layer))
     return judged
 

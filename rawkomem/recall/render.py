@@ -1,7 +1,7 @@
 """Render an injection as text for a prompt: make the items safe, redact them, then write them in a
 format.
 
-A writer puts each text of a memory between two marks with `held`, and `finish` removes the marks.
+A writer puts each text of a memory between two marks with `mark_text`, and `redact_marked` removes the marks.
 Only text between marks is redacted, so redaction cannot remove the end of a fence.
 """
 
@@ -59,12 +59,12 @@ MAX_ATTRIBUTE_CHARS = 600
 SEPARATORS = str.maketrans("-_./:|", "      ")
 
 
-def held(text: str) -> str:
+def mark_text(text: str) -> str:
     """Return the cleaned text of a memory between marks."""
     return f"{OPEN}{text}{CLOSE}"
 
 
-def finish(text: str) -> str:
+def redact_marked(text: str) -> str:
     """Return a text without marks, with secrets and personal data in the text of memories redacted."""
     pieces = text.replace(CLOSE, OPEN).split(OPEN)  # alternately frame and memory
     final = "".join(pieces)
@@ -96,11 +96,11 @@ def fenced(note: str, items: Sequence[tuple[Mapping[str, str], str]]) -> str:
     lines = []
     for facts, text in items:
         named = " ".join(
-            f'{key}="{held(_attribute(value))}"'
+            f'{key}="{mark_text(_attribute(value))}"'
             for key, value in facts.items()
             if value
         )
-        lines.append(f"<memory-{nonce} {named}>\n{held(text)}\n</memory-{nonce}>")
+        lines.append(f"<memory-{nonce} {named}>\n{mark_text(text)}\n</memory-{nonce}>")
     return fence_lines(FENCE_TAG, nonce, note, lines)
 
 
@@ -111,7 +111,7 @@ def new_nonce(size: int = 4) -> str:
 
 def fence_lines(name: str, nonce: str, note: str, lines: Sequence[str]) -> str:
     """Return marked lines in a fence whose tags contain a nonce."""
-    return finish(
+    return redact_marked(
         "\n".join([f'<{name}{nonce} note="{note}">', *lines, f"</{name}{nonce}>"])
         + "\n"
     )
@@ -128,7 +128,7 @@ def _attribute(text: str) -> str:
 
 
 def _may_leak(text: str) -> bool:
-    """Tell whether a text has an `@` or a word as long as a key. Paths, ids and patterns of short words do not count."""
+    """Return whether a text has an `@` or a word as long as a key. Paths, ids and patterns of short words do not count."""
     for word in text.split():
         parts = word.translate(SEPARATORS).split() if word.islower() else [word]
         if any(len(part) >= MIN_KEY_CHARS for part in parts):
@@ -260,9 +260,9 @@ def _place_of_rest(item: Scored) -> str:
 
 
 def _shown_body(item: Scored) -> str:
-    return (
-        excerpt(item.memory.title, item.memory.body) if item.text is None else item.text
-    )
+    if item.text is None:
+        return excerpt(item.memory.title, item.memory.body)
+    return item.text
 
 
 def render(
@@ -295,14 +295,14 @@ def _written(
 
 
 def pointer_line(item: Scored) -> str:
-    """Return the line of a pointer: title, condition and file, marked for `finish`; no condition that the title says."""
+    """Return the line of a pointer: title, condition and file, marked for `redact_marked`; no condition that the title says."""
     facts = pointer_facts(item)
     place = facts["path"].removeprefix(POINTER_FOLDER) or facts["id"]
     title = facts["title"]
     when = facts["when"]
     if {*specific_stems(when)} <= {*specific_stems(title)}:
         when = ""
-    return "- " + " — ".join(held(text) for text in (title, when, place) if text)
+    return "- " + " — ".join(mark_text(text) for text in (title, when, place) if text)
 
 
 def pointer_facts(item: Scored) -> dict[str, str]:
@@ -322,7 +322,10 @@ def pointer_facts(item: Scored) -> dict[str, str]:
 
 def pointer_json(item: Scored) -> dict[str, object]:
     """Return a pointer as JSON data, redacted."""
-    facts = {key: finish(held(value)) for key, value in pointer_facts(item).items()}
+    facts = {
+        key: redact_marked(mark_text(value))
+        for key, value in pointer_facts(item).items()
+    }
     return {**facts, "confidence": round(item.signals.confidence, 4)}
 
 
@@ -408,11 +411,10 @@ def _caution(item: Scored) -> str:
         ]
         if places:
             named = ", ".join(safe_name(place, 100) for place in places[:MAX_PLACES])
-            more = (
-                f" and {len(places) - MAX_PLACES} more"
-                if len(places) > MAX_PLACES
-                else ""
-            )
+            if len(places) > MAX_PLACES:
+                more = f" and {len(places) - MAX_PLACES} more"
+            else:
+                more = ""
             parts.append(words + named + more)
     return "; ".join(parts)
 
@@ -422,39 +424,44 @@ def _caution(item: Scored) -> str:
 
 def _rawko(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
     lead = "" if pointed and not parts else f"{INJECTED_LEAD}\n\n"
-    return finish(
+    return redact_marked(
         f"{INJECTED_HEADING}\n\n{lead}{''.join(map(_rawko_item, parts))}{pointed}"
     )
 
 
 def _rawko_item(part: Part) -> str:
-    found = (
-        ""
-        if part.is_imported and part.place
-        else f"*Discovered by: {held(part.found)}*\n"
-    )
-    source = f"*Source: {held(part.place)}*\n" if part.place else ""
-    warned = f"*Caution: {held(part.caution)}*\n" if part.caution else ""
+    if part.is_imported and part.place:
+        found = ""
+    else:
+        found = f"*Discovered by: {mark_text(part.found)}*\n"
+    source = f"*Source: {mark_text(part.place)}*\n" if part.place else ""
+    warned = f"*Caution: {mark_text(part.caution)}*\n" if part.caution else ""
     standing = ", ".join((part.importance.upper(), *part.labels))
-    body = f"\n{held(part.body)}\n" if part.body else ""
-    return f"### {held(part.title)}\n*Importance: {standing}*\n{found}{source}{warned}{body}\n"
+    body = f"\n{mark_text(part.body)}\n" if part.body else ""
+    return f"### {mark_text(part.title)}\n*Importance: {standing}*\n{found}{source}{warned}{body}\n"
 
 
 def _mesh(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
     items = [f"\n{_mesh_item(number, part)}" for number, part in enumerate(parts, 1)]
-    return finish("\n".join([ATTENTION_DIRECTIVE, *items, ""]))
+    return redact_marked("\n".join([ATTENTION_DIRECTIVE, *items, ""]))
 
 
 def _mesh_item(number: int, part: Part) -> str:
     memory = part.item.memory
-    finder = held(f"imported from {part.found}" if part.is_imported else part.found)
+    finder = mark_text(
+        f"imported from {part.found}" if part.is_imported else part.found
+    )
     kind = str(memory.extra.get("type", memory.kind))
-    facts = [finder, part.standing, *([held(part.caution)] if part.caution else [])]
+    facts = [
+        finder,
+        part.standing,
+        *([mark_text(part.caution)] if part.caution else []),
+    ]
     source = safe_name(memory.source, 120) or part.place or "unknown"
     head = mesh_head(
         number, memory.id, f"{min(1.0, part.item.score):.2f}", kind, source, facts
     )
-    return f"{head}\n{held(part.title)}\n{held(part.body)}"
+    return f"{head}\n{mark_text(part.title)}\n{mark_text(part.body)}"
 
 
 def mesh_head(
@@ -465,13 +472,13 @@ def mesh_head(
     source: str,
     facts: Sequence[str] = (),
 ) -> str:
-    """Return the two lines that open an item of the mesh (RFC-0011 §9.2), marked for `finish`."""
+    """Return the two lines that open an item of the mesh (RFC-0011 §9.2), marked for `redact_marked`."""
     named = [
-        f"Type: {held(safe_name(kind, 40))}",
-        f"Source: {held(safe_name(source, 120))}",
+        f"Type: {mark_text(safe_name(kind, 40))}",
+        f"Source: {mark_text(safe_name(source, 120))}",
         *facts,
     ]
-    return f"--- MEMORY {number}: {held(safe_item_id(id))} [IMPORTANCE: {importance}] ---\n{' | '.join(named)}"
+    return f"--- MEMORY {number}: {mark_text(safe_item_id(id))} [IMPORTANCE: {importance}] ---\n{' | '.join(named)}"
 
 
 def _xml(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
@@ -480,28 +487,28 @@ def _xml(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
     items += f"<{nonce}> {pointed}" if pointed else ""
     verified = [VERIFIED in part.labels for part in parts]
     note = (RULES_NOTE if all(verified) else MIXED_NOTE) if any(verified) else NOTE
-    return finish(f"<{FENCE_TAG}{nonce} {note}>\n{items}</{FENCE_TAG}{nonce}>\n")
+    return redact_marked(f"<{FENCE_TAG}{nonce} {note}>\n{items}</{FENCE_TAG}{nonce}>\n")
 
 
 def _xml_item(part: Part, nonce: str) -> str:
     said = " | ".join(
-        held(text) for text in (part.id, part.marks, part.caution) if text
+        mark_text(text) for text in (part.id, part.marks, part.caution) if text
     )
-    body = f"{held(part.body)}\n" if part.body else ""
-    body += f"(the whole text: {held(part.rest)})\n" if part.rest else ""
-    return f"<{nonce} {said}> {held(part.title)}\n{body}"
+    body = f"{mark_text(part.body)}\n" if part.body else ""
+    body += f"(the whole text: {mark_text(part.rest)})\n" if part.rest else ""
+    return f"<{nonce} {said}> {mark_text(part.title)}\n{body}"
 
 
 def _plain(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
-    return finish("\n".join(filter(None, [*map(_plain_item, parts), pointed])))
+    return redact_marked("\n".join(filter(None, [*map(_plain_item, parts), pointed])))
 
 
 def _plain_item(part: Part) -> str:
     said = [
         part.standing,
-        *(held(text) for text in (part.place or part.id, part.caution) if text),
+        *(mark_text(text) for text in (part.place or part.id, part.caution) if text),
     ]
-    return f"{held(part.title)} ({', '.join(said)})\n{held(part.body)}\n"
+    return f"{mark_text(part.title)} ({', '.join(said)})\n{mark_text(part.body)}\n"
 
 
 def _grouped(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
@@ -512,18 +519,18 @@ def _grouped(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str
     for part in parts:
         category = category_of(part.item.memory) or FACT
         groups[GROUPS.get(category, OTHER)].append(_grouped_line(part))
-    lines = [f'{GROUPED_HEADING}"{held(one_line(safe_title(asked), 200))}")\n']
+    lines = [f'{GROUPED_HEADING}"{mark_text(one_line(safe_title(asked), 200))}")\n']
     lines += [
         f"### {heading}\n{''.join(items)}" for heading, items in groups.items() if items
     ]
-    return finish("\n".join(lines))
+    return redact_marked("\n".join(lines))
 
 
 def _grouped_line(part: Part) -> str:
     text = safe_line(_shown_body(part.item), MAX_LINE_CHARS)
-    said = f": {held(text)}" if text else ""
-    warned = f" — caution: {held(part.caution)}" if part.caution else ""
-    return f"- {in_brackets(part.labels)}{held(part.title)}{said}{warned}\n"
+    said = f": {mark_text(text)}" if text else ""
+    warned = f" — caution: {mark_text(part.caution)}" if part.caution else ""
+    return f"- {in_brackets(part.labels)}{mark_text(part.title)}{said}{warned}\n"
 
 
 def _json(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
@@ -560,7 +567,7 @@ def part_json(part: Part) -> dict[str, object]:
         facts["caution"] = part.caution
     facts["text"] = part.body
     return {
-        key: finish(held(value)) if isinstance(value, str) else value
+        key: redact_marked(mark_text(value)) if isinstance(value, str) else value
         for key, value in facts.items()
     }
 

@@ -123,9 +123,9 @@ def compute_factor(
     """Return the factor of that name for one memory; None if the memory has no data for it."""
     compute, sentence = FACTORS[name]
     computed = compute(memory, signals, question)
-    return (
-        Factor(name, computed[0], weight, sentence, computed[1]) if computed else None
-    )
+    if computed:
+        return Factor(name, computed[0], weight, sentence, computed[1])
+    return None
 
 
 def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
@@ -197,11 +197,10 @@ def _decay(memory: Memory, signals: Signals, question: Question) -> Value:
     )
     days = max(0.0, (question.at - touched) / DAY) if touched else 0.0
     given = str(extra_value(memory.extra, "confidence"))
-    confidence = (
-        float(given)
-        if given.isdecimal() and float(given) <= 100
-        else DEFAULT_CONFIDENCE
-    )
+    if given.isdecimal() and float(given) <= 100:
+        confidence = float(given)
+    else:
+        confidence = DEFAULT_CONFIDENCE
     value = decay_factor(days)
     return value, (
         counted(round(days), "day"),
@@ -359,7 +358,7 @@ class Profile:
     by_density: bool = False  # pack by score for each token (neolata), not by score
 
     def uses(self, factor: str) -> bool:
-        """Tell whether a factor has a weight."""
+        """Return whether a factor has a weight."""
         return any(name == factor for name, _ in self.weights)
 
 

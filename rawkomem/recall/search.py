@@ -78,14 +78,12 @@ def search(
         found: list[Found] = []
         for vouched in groups:
             signals = next(gathered)
-            signals = (
-                [one for one in signals if one.relevance >= least] if least else signals
-            )
-            signals = (
-                _by_profile(view, question, signals, profile)
-                if profile
-                else _titled_first(view, question, signals)
-            )
+            if least:
+                signals = [one for one in signals if one.relevance >= least]
+            if profile:
+                signals = _by_profile(view, question, signals, profile)
+            else:
+                signals = _titled_first(view, question, signals)
             found += _results(view, store, spaces, question, signals, limit, vouched)
         answers.append(Answer(text, best_results(found, limit)))
     return tuple(answers)
@@ -187,7 +185,7 @@ def _results(
 
 
 def _contains_question(text: str, question: Question) -> bool:
-    """Tell whether a text contains the whole question, or at least MIN_FITTING_SHARE of its words."""
+    """Return whether a text contains the whole question, or at least MIN_FITTING_SHARE of its words."""
     plain = identity(text)
     stems = stems_of(question.query_words)
     held = sum(stem in plain for stem in stems)
@@ -202,11 +200,9 @@ def snippet(found: Found, words: Sequence[str], most: int) -> str:
         excerpt(found.row.title, found.text, words, most=most - 2) or found.text,
         2 * most,
     )
-    return (
-        line
-        if len(line) <= most
-        else f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
-    )
+    if len(line) <= most:
+        return line
+    return f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
 
 
 def _shown_text(view: View, id: str, passage: str) -> str:

@@ -433,11 +433,10 @@ def fuse(
         by = by_words.get(key, 0.0)
         meaning = _share(cosine.get(key, scale.low) - scale.low, spread)
         around = 0.0 if hit.alone else by_window.get(key, 0.0)
-        weights = (
-            (share, 1 - share, 0.0)
-            if hit.alone
-            else (share / 2, (1 - share) / 2, weight / 2)
-        )
+        if hit.alone:
+            weights = (share, 1 - share, 0.0)
+        else:
+            weights = (share / 2, (1 - share) / 2, weight / 2)
         score = weights[0] * by + weights[1] * meaning + weights[2] * around
         if not is_condition:
             shown[id] = max(shown.get(id, (-1.0, 0)), (score, -hit.passage))
@@ -478,11 +477,9 @@ def _top_score(hits: Sequence[Hit]) -> float:
 def _shares_of_best(hits: Sequence[Hit], best: float) -> dict[Key, float]:
     """Return each hit's score as a share of `best`, or of the best hit if `best` is 0."""
     top = best or _top_score(hits)
-    return (
-        {(hit.id, hit.passage): _share(hit.score, top) for hit in hits}
-        if top > 0
-        else {}
-    )
+    if top > 0:
+        return {(hit.id, hit.passage): _share(hit.score, top) for hit in hits}
+    return {}
 
 
 def _share(part: float, whole: float) -> float:

@@ -115,11 +115,9 @@ def kind_of_key(key: str) -> str:
     if not parts or PUBLIC_KEY_PARTS.intersection(parts):
         return ""
     if parts[-1] in NOT_THE_SECRET:
-        return (
-            "provider"
-            if parts[-2:] == ["access", "id"] and _has_provider(parts)
-            else ""
-        )
+        if parts[-2:] == ["access", "id"] and _has_provider(parts):
+            return "provider"
+        return ""
     for kind, words, endings in KEY_KINDS:
         if not words.isdisjoint(parts) or parts[-1].endswith(endings):
             return kind
@@ -302,9 +300,10 @@ def _assignments(data: bytes) -> Iterator[Hit]:
     at = 0
     while match := _next_match(ASSIGNMENT, data, at):
         key = _key_start(data, match.start(1))
-        kind = (
-            "" if _harmless(data, key) else kind_of_key(_text(data, key, match.end(2)))
-        )
+        if _harmless(data, key):
+            kind = ""
+        else:
+            kind = kind_of_key(_text(data, key, match.end(2)))
         if not kind:
             at = max(match.start(3), match.start() + 1)
             continue
@@ -528,7 +527,7 @@ def _rule_of(
 def _is_variable(
     data: bytes, at: int, end: int, value: str, operator: str, tight: bool
 ) -> bool:
-    """Tell whether an unquoted value is a variable's name: an argument, or a name that says that it holds a secret."""
+    """Return whether an unquoted value is a variable's name: an argument, or a name that says that it holds a secret."""
     following = data[end : end + 1]
     if following in (b")", b",", b";") and (
         data[at - 1 : at] == b"(" or data[at - 2 : at] == b", "
@@ -555,7 +554,7 @@ def rule_of_value(key: str, value: str, plain: bool = True) -> str:
 
 
 def _harmless(data: bytes, at: int) -> bool:
-    """Tell whether the key here is part of a path (`/etc/passwd`), or the token of a badge, which is public."""
+    """Return whether the key here is part of a path (`/etc/passwd`), or the token of a badge, which is public."""
     before = data[max(0, at - 10) : at].lower()
     return (before.endswith(b"/") and not before.endswith(PAIRED)) or b"badge" in data[
         max(0, at - BADGE_REACH_CHARS) : at
@@ -584,7 +583,7 @@ def _echoes(key: str, value: str) -> bool:
 
 
 def _says_secret(value: str, quoted: str) -> bool:
-    """Tell whether a value contains the word secret. Unquoted snake_case is a variable's name."""
+    """Return whether a value contains the word secret. Unquoted snake_case is a variable's name."""
     letters = value.replace("-", "") if quoted else value
     return (
         len(value) >= MIN_PROVIDER_KEY_LENGTH
@@ -594,7 +593,7 @@ def _says_secret(value: str, quoted: str) -> bool:
 
 
 def _quoted_password(value: str) -> bool:
-    """Tell whether quoted words are a password: messages start with a capital or use MESSAGE_WORDS."""
+    """Return whether quoted words are a password: messages start with a capital or use MESSAGE_WORDS."""
     if " " not in value:
         return value[0] != "."
     words = value.split()
@@ -603,7 +602,7 @@ def _quoted_password(value: str) -> bool:
 
 
 def _fits_place(value: str, test: str) -> bool:
-    """Tell whether a value passes the test of its place."""
+    """Return whether a value passes the test of its place."""
     if (
         len(value) < MIN_PASSWORD_LENGTH
         or is_placeholder(value)
@@ -616,7 +615,7 @@ def _fits_place(value: str, test: str) -> bool:
 
 
 def _is_phrase(value: str) -> bool:
-    """Tell whether words after the word passphrase are one: none of them is a function word."""
+    """Return whether words after the word passphrase are one: none of them is a function word."""
     return not NO_PHRASE.intersection(value.lower().replace("-", " ").split())
 
 
@@ -698,11 +697,10 @@ def _secrets_in_rows(
         for number, cell in enumerate(cells):
             value = cell.strip(AROUND_CELLS)
             name = names.get(number)
-            rule = (
-                rule_of_value(name, value.decode("latin-1"), plain=False)
-                if name and value
-                else ""
-            )
+            if name and value:
+                rule = rule_of_value(name, value.decode("latin-1"), plain=False)
+            else:
+                rule = ""
             if rule:
                 start = at + cell.index(value)
                 yield start, start + len(value), rule

@@ -40,7 +40,7 @@ BARE_FIELD = late_regex(
 
 
 def are_bare(leaves: Iterable[Leaf]) -> bool:
-    """Tell whether no field can hold a secret, as in a vote without a reason."""
+    """Return whether no field can hold a secret, as in a vote without a reason."""
     return all(BARE_FIELD.fullmatch(f"{key}\n{text}") for key, text in leaves)
 
 

@@ -128,7 +128,7 @@ class Secret:
 
     @property
     def pii(self) -> bool:
-        """Tell whether it is personal data rather than a credential."""
+        """Return whether it is personal data rather than a credential."""
         return RULES[self.rule].pii
 
     @property
@@ -178,12 +178,12 @@ def replaced(
 
 
 def has_patterns() -> bool:
-    """Tell whether this process has compiled patterns of secrets."""
+    """Return whether this process has compiled patterns of secrets."""
     return compiled.cache_info().currsize > 0
 
 
 def leaks_again(text: str) -> bool:
-    """Tell whether a redacted text still holds a secret or personal data.
+    """Return whether a redacted text still holds a secret or personal data.
 
     If no pattern is compiled yet, only plain string search is used, because the patterns would slow a cold command down.
     """
@@ -270,7 +270,7 @@ def _accepted(check: str, value: str, data: bytes, start: int, end: int) -> bool
 
 
 def _in_checksum(data: bytes, at: int) -> bool:
-    """Tell whether this position is inside a base64 hash, as in lock files: `sha256=…`, `sha512-…`."""
+    """Return whether this position is inside a base64 hash, as in lock files: `sha256=…`, `sha512-…`."""
     before = data[max(0, at - MAX_CHECKSUM_LENGTH) : at]
     start = before.rfind(b"sha")
     return start >= 0 and not any(c in b" \t\r\n,;\"'" for c in before[start:])

@@ -70,11 +70,9 @@ NO_VALUES = WORD_SETS["no_values"]
 def entropy(value: str) -> float:
     """Return the entropy in bits per character, from the value's character counts."""
     total = len(value)
-    return (
-        -sum(n / total * log2(n / total) for n in map(value.count, set(value)))
-        if total
-        else 0.0
-    )
+    if total:
+        return -sum(n / total * log2(n / total) for n in map(value.count, set(value)))
+    return 0.0
 
 
 def is_placeholder(value: str) -> bool:
@@ -145,7 +143,7 @@ def _alternations(value: str) -> int:
 
 
 def is_strong(value: str) -> bool:
-    """Tell whether a short value looks like a password: letters with digits or symbols, not a name or a path."""
+    """Return whether a short value looks like a password: letters with digits or symbols, not a name or a path."""
     if len(value) < MIN_STRONG_LENGTH or " " in value or not LETTER.search(value):
         return False
     has_symbol = SYMBOL.search(value) is not None
@@ -155,19 +153,19 @@ def is_strong(value: str) -> bool:
 
 
 def is_chosen(value: str) -> bool:
-    """Tell whether a value is like `hunter2` or `blue-horse-42`. Use it only where a password is expected."""
+    """Return whether a value is like `hunter2` or `blue-horse-42`. Use it only where a password is expected."""
     return CHOSEN.fullmatch(value) is not None and not is_technical(value)
 
 
 def is_keylike(value: str) -> bool:
-    """Tell whether a value is like `myKeyValue12345`: words and digits, which are a secret only after a telling key."""
+    """Return whether a value is like `myKeyValue12345`: words and digits, which are a secret only after a telling key."""
     if not KEYLIKE.fullmatch(value) or is_technical(value):
         return False
     return _has_both_cases(value) or is_random(value)
 
 
 def is_short_key(value: str) -> bool:
-    """Tell whether a value is like `zq81kkslw`: letters with digits among them, not a word or a numbered name."""
+    """Return whether a value is like `zq81kkslw`: letters with digits among them, not a word or a numbered name."""
     fits = SHORT_KEY.fullmatch(value) is not None
     return fits and not is_wordy(value) and not is_technical(value)
 
@@ -177,7 +175,7 @@ def _has_both_cases(value: str) -> bool:
 
 
 def is_spoken(value: str) -> bool:
-    """Tell whether a word after the word password in a sentence is a password."""
+    """Return whether a word after the word password in a sentence is a password."""
     symbols = any(c in "!@#$%^&*+~" for c in value[1:])
     return (
         is_chosen(value)
@@ -187,7 +185,7 @@ def is_spoken(value: str) -> bool:
 
 
 def is_generated(value: str) -> bool:
-    """Tell whether `vendor_live_…` ends with a key: a part before is one of KEY_PARTS, and the last is random."""
+    """Return whether `vendor_live_…` ends with a key: a part before is one of KEY_PARTS, and the last is random."""
     *head, tail = value.split("_")
     return (
         not KEY_PARTS.isdisjoint(head) and is_random(tail) and not is_placeholder(value)
@@ -195,7 +193,7 @@ def is_generated(value: str) -> bool:
 
 
 def is_technical(value: str) -> bool:
-    """Tell whether a value names an algorithm, a version, a ticket or a date."""
+    """Return whether a value names an algorithm, a version, a ticket or a date."""
     lower = value.lower()
     if lower.startswith(TECHNICAL) or lower.replace(".", "").replace("-", "").isdigit():
         return True
@@ -241,7 +239,7 @@ MIN_ADDRESS_OCTET = 30  # four numbers all below this are a version, not an addr
 
 
 def is_card(value: str) -> bool:
-    """Tell whether digits are a card number: a known issuer, the right length, and Luhn's checksum."""
+    """Return whether digits are a card number: a known issuer, the right length, and Luhn's checksum."""
     digits = "".join(c for c in value if c.isdigit())
     known = any(
         len(digits) in lengths and digits.startswith(tuple(starts.split()))
@@ -255,9 +253,10 @@ def is_card(value: str) -> bool:
 def iban_in(value: str) -> str:
     """Return the IBAN at the start of a match, with spaces and hyphens; empty if there is none."""
     more = IBAN_LENGTHS.get(value[:2], 0) - 1
-    match = (
-        re.match(rf"\w(?:[ -]*[^\W_]){{{more}}}(?![^\W_])", value) if more > 0 else None
-    )
+    if more > 0:
+        match = re.match(rf"\w(?:[ -]*[^\W_]){{{more}}}(?![^\W_])", value)
+    else:
+        match = None
     if not match:
         return ""
     plain = match[0].replace(" ", "").replace("-", "")

@@ -22,7 +22,7 @@ from ..model.values import (
     replace,
 )
 from ..recall.excerpt import excerpt
-from ..recall.render import fence_lines, finish, held, new_nonce
+from ..recall.render import fence_lines, mark_text, new_nonce, redact_marked
 from ..text.acts import (
     ASK,
     DENY,
@@ -95,21 +95,21 @@ def _affordable(
 
 
 def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
-    title = held(safe_line(memory.title, MAX_TITLE_CHARS))
+    title = mark_text(safe_line(memory.title, MAX_TITLE_CHARS))
     text = excerpt(memory.title, safe_body(memory.body), most=MAX_REASON_CHARS)
     label = f"[{NOT_VERIFIED}] " if is_doubted else ""
     lines = [
         f"{label}{title}",
-        *([held(text)] if text else []),
+        *([mark_text(text)] if text else []),
         f"File: .rawko/{memory.path}",
     ]
     note = DOUBTED_NOTE if is_doubted else VOUCHED_NOTE
     return ActRule(
         f"{memory.id}@{memory.worded}",
         REMIND if is_doubted else guard_of(memory.extra),
-        finish(title),
+        redact_marked(title),
         applies,
-        tuple(map(finish, lines)),
+        tuple(map(redact_marked, lines)),
         fence_lines(FENCE_TAG, new_nonce(), note, lines),
         memory.valid_from,
         memory.valid_until,

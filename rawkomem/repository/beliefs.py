@@ -869,9 +869,10 @@ def decide(
         assert item.proposal
         names = [reviewed_name(entry) for entry in item.proposal.changes]
         return beliefs.decide(item.id, keeps, names, reason, by)
-    settle = (
-        {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "") if item.other else ""
-    )
+    if item.other:
+        settle = {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "")
+    else:
+        settle = ""
     return beliefs.review(
         item.id, REJECT if decision == DROP else ACTIVATE, settle, reason, by
     )

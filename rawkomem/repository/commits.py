@@ -145,9 +145,10 @@ class Edits(Wing):
         problems = check_commit(commit, skip)
         if staged.now.get(SETTINGS_FILE) != staged.head.get(SETTINGS_FILE):
             # a person's commit also accepts what agents changed before
-            agents = (
-                (*AGENTS, *core.settings.identities) if core.settings.commits else ()
-            )
+            if core.settings.commits:
+                agents = (*AGENTS, *core.settings.identities)
+            else:
+                agents = ()
             settled = settled_settings(core.layout, agents)
             problems[SETTINGS] = setting_problems(staged, settled and settled[1])
         return problems
@@ -295,11 +296,10 @@ class Edits(Wing):
         questions = [
             f"{memory.title}\n{memory.body}"[:MAX_QUESTION_CHARS] for memory in memories
         ]
-        answers = (
-            self._core.look(questions, MAX_RESULTS, without_records(None))
-            if memories
-            else ()
-        )
+        if memories:
+            answers = self._core.look(questions, MAX_RESULTS, without_records(None))
+        else:
+            answers = ()
         proposals: dict[frozenset[str], StagedProposal] = {}
         known = self._core.known(
             item.row.id for answer in answers for item in answer.found

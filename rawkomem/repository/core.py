@@ -573,7 +573,7 @@ class Core:
 
     @property
     def has_deep_vectors(self) -> bool:
-        """Tell whether the settings ask for contextual vectors besides the static ones."""
+        """Return whether the settings ask for contextual vectors besides the static ones."""
         return self.settings.embedder.provider == AUTO_PROVIDER
 
     def wake_sinks(self) -> None:

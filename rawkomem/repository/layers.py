@@ -334,11 +334,10 @@ class Layers(Wing):
         layers = [layer for layer in self.all if name in ("all", layer.name or PROJECT)]
         if not layers:
             known = ", ".join((*(layer.name or PROJECT for layer in self.all), "all"))
-            hint = (
-                "run 'rawkomem init --personal' to create it"
-                if name == PERSONAL
-                else f"use one of {known}"
-            )
+            if name == PERSONAL:
+                hint = "run 'rawkomem init --personal' to create it"
+            else:
+                hint = f"use one of {known}"
             raise (NotFound if name == PERSONAL else BadInput)(
                 f"there is no layer {name!r}", hint
             )

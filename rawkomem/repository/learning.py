@@ -191,11 +191,10 @@ class Drafts(Wing):
         changed = title or text or when is not None or guard or how == BOTH
         if draft.agrees and self._core.holds(draft.agrees) and not changed:
             return self._agree(draft, how, by)
-        made = (
-            lesson_of_draft(draft, by)
-            if LESSON in draft.tags
-            else replace(entry_of_draft(draft), by=by)
-        )
+        if LESSON in draft.tags:
+            made = lesson_of_draft(draft, by)
+        else:
+            made = replace(entry_of_draft(draft), by=by)
         if guard in GUARDS:
             made = replace(made, extra={**made.extra, GUARD_KEY: guard})
         with as_one_change(self._core):
@@ -340,11 +339,11 @@ class Learning(Wing):
         Without a `run`, `agent` and `task` describe the session. `by_host`: the host passes its transcript of the
         session that runs now.
         """
-        stream = (
-            io.BytesIO(said.encode("utf-8", "replace"))
-            if isinstance(said, str)
-            else said
-        )
+        stream: IO[bytes]
+        if isinstance(said, str):
+            stream = io.BytesIO(said.encode("utf-8", "replace"))
+        else:
+            stream = said
         heard = read_session(stream, run or RunFacts(agent, task))
         found = choose_drafts(heard.turns, heard.run)
         return self.take(heard, found, dry_run, by_host)
@@ -431,7 +430,7 @@ class Learning(Wing):
         )
 
     def _is_known(self, id: str) -> bool:
-        """Tell whether a person vouches for a memory or said it, or nobody vouches for any."""
+        """Return whether a person vouches for a memory or said it, or nobody vouches for any."""
         memory = self._repo.get(id)
         return memory.vouched or self._repo.beliefs.trust(memory).standing.said
 

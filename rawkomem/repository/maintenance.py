@@ -135,11 +135,9 @@ def _lost_to(memory: Memory, holder: Memory, after: Mapping[str, Sequence[str]])
     blind = next(
         (question for question, ids in after.items() if holder.id not in ids), None
     )
-    return (
-        f"a search for {_quoted(blind)} would not find {holder.id} among the first {FOUND_AMONG}"
-        if blind is not None
-        else ""
-    )
+    if blind is not None:
+        return f"a search for {_quoted(blind)} would not find {holder.id} among the first {FOUND_AMONG}"
+    return ""
 
 
 def _lost_everywhere(
@@ -330,11 +328,12 @@ class Lifecycle(Wing):
         new = {entry.target for entry in unwritten.entries} if unwritten else set()
         leaving = {entry.about for entry in plan.entries if entry.kind in LEAVING}
         known = {id for id in leaving if holders.get(id) not in new}
-        questions = (
-            [question for _, question in self._repo.ledger.asked(MAX_PAST_QUESTIONS)]
-            if known
-            else []
-        )
+        if known:
+            questions = [
+                question for _, question in self._repo.ledger.asked(MAX_PAST_QUESTIONS)
+            ]
+        else:
+            questions = []
         reasons = reasons_to_stay(
             self._core, census.memories, known, holders, questions
         )
@@ -555,9 +554,10 @@ class Retention(Wing):
         layout = self._layout
         lifecycle = self._repo.lifecycle
         learned = lifecycle.learn_traces(dry_run, by)
-        census = (
-            lifecycle.census().after(learned.plan) if dry_run else lifecycle.census()
-        )
+        if dry_run:
+            census = lifecycle.census().after(learned.plan)
+        else:
+            census = lifecycle.census()
         moves = plan_moves(census, self._core.settings.keep_days)
         months = {month for month, files in self.archived().items() if files}
         months |= {os.path.dirname(move.target) for move in moves}

@@ -171,21 +171,17 @@ def is_address(value: str) -> bool:
 
 def embedder_fields(value: str) -> Mapping[str, Any]:
     """Return the fields for a provider's name, or for the address of an OpenAI-compatible API."""
-    return (
-        {"embedder.provider": "openai", "embedder.url": value}
-        if is_address(value)
-        else {"embedder.provider": value}
-    )
+    if is_address(value):
+        return {"embedder.provider": "openai", "embedder.url": value}
+    return {"embedder.provider": value}
 
 
 def _model_fields(value: str) -> Mapping[str, Any]:
     name, _, dims = value.rpartition("@")
     sized = bool(name) and dims.isdecimal()
-    return (
-        {"embedder.model": name, "embedder.dims": int(dims)}
-        if sized
-        else {"embedder.model": value}
-    )
+    if sized:
+        return {"embedder.model": name, "embedder.dims": int(dims)}
+    return {"embedder.model": value}
 
 
 def _store_fields(value: str) -> Mapping[str, Any]:

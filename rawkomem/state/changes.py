@@ -510,11 +510,9 @@ def _tell_heritage(entry: Entry) -> str:
     intents = ids_in(entry, CHAIN[0])
     if _removes(entry):
         return f"does not come from {names_or_nothing(sources)}"
-    return (
-        f"comes from {names_or_nothing(sources)}"
-        if sources
-        else f"was led to by: {' → '.join(intents)}"
-    )
+    if sources:
+        return f"comes from {names_or_nothing(sources)}"
+    return f"was led to by: {' → '.join(intents)}"
 
 
 HERITAGE_KIND = ChangeKind(_reduce_heritage, _tell_heritage)

@@ -270,11 +270,10 @@ def _with_claims(
     claim = replace(claim, valid_from=claim.valid_from or memory.created)
     matching = []
     for other in others:
-        its = (
-            claim_of(other)
-            if other.status == status and other.id != memory.id
-            else None
-        )
+        if other.status == status and other.id != memory.id:
+            its = claim_of(other)
+        else:
+            its = None
         if its and test(claim, its, registry):
             matching.append(other)
     return matching
@@ -315,9 +314,10 @@ def plan_claim(
         return plan_superseding(
             first, rivals, "a newer claim that is trusted at least as much"
         )
-    reason = (
-        NEEDS_REVIEW if rule.conflict_policy == REQUIRE_REVIEW else TRUST_INSUFFICIENT
-    )
+    if rule.conflict_policy == REQUIRE_REVIEW:
+        reason = NEEDS_REVIEW
+    else:
+        reason = TRUST_INSUFFICIENT
     if on_conflict == KEEP_ACTIVE:
         kept = replace(first, extra={**first.extra, "conflictsWith": ids})
         return Plan((kept,), f"{plan.why}, in conflict with {names}: {reason}")

@@ -423,11 +423,10 @@ def statement_keys(said: Prose) -> set[tuple[int, int]]:
             if words := rest | one.rejected:
                 keys.add((_checksum("words", words), stance))
         if one.chosen:
-            frame = (
-                _checksum("frame", one.frame)
-                if one.frame
-                else _checksum("title", said.title)
-            )
+            if one.frame:
+                frame = _checksum("frame", one.frame)
+            else:
+                frame = _checksum("title", said.title)
             keys.add((frame, _checksum("chosen", one.chosen)))
     return keys
 

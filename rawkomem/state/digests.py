@@ -392,11 +392,10 @@ def _digest_groups(
                     :MAX_DIGEST_MEMBERS
                 ]
                 for alike in _by_similar_trust(fresh, census):
-                    group = (
-                        without_contradicting(alike)
-                        if len(alike) >= how.members
-                        else []
-                    )
+                    if len(alike) >= how.members:
+                        group = without_contradicting(alike)
+                    else:
+                        group = []
                     if len(group) >= how.members:
                         yield cluster.label or group[0].title, group
         large = {

@@ -141,9 +141,9 @@ def _known_differences(
 def _step_words(entry: Entry) -> str:
     if entry.creates:
         return "created"
-    return (
-        REGISTRY[entry.kind].tell(entry) if entry.changes else "ignored: unknown kind"
-    )
+    if entry.changes:
+        return REGISTRY[entry.kind].tell(entry)
+    return "ignored: unknown kind"
 
 
 def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object], ...]:
@@ -195,11 +195,9 @@ def why_not_in_use(memory: Memory, at: int, weak: Sequence[Weak] = ()) -> str:
             "",
         )
     begins = at < memory.valid_from
-    return (
-        f"valid from {iso(memory.valid_from)}"
-        if begins
-        else f"its validity ended {iso(memory.valid_until)}"
-    )
+    if begins:
+        return f"valid from {iso(memory.valid_from)}"
+    return f"its validity ended {iso(memory.valid_until)}"
 
 
 @record

@@ -92,11 +92,10 @@ def strength_parts(
     touch = _untouched(memory, last_use, now)
     category = category_of(memory)
     weight = CATEGORY_FACTORS.get(category, 1.0)
-    again = (
-        f" and {counted(memory.reinforcements, 'time')} reinforced"
-        if memory.reinforcements
-        else ""
-    )
+    if memory.reinforcements:
+        again = f" and {counted(memory.reinforcements, 'time')} reinforced"
+    else:
+        again = ""
     used = f"{counted(uses, 'use')} on this machine"
     touched = "used" if last_use > memory.updated else "changed"
     return (
@@ -235,11 +234,9 @@ def chain_of(memory: Memory) -> dict[str, list[Value]]:
     if any(chain.values()):
         return chain
     stated = json_object(metadata_in(memory.extra).get("heritage_chain"))
-    return (
-        {key: stated.get(key, []) for key in CHAIN}
-        if any(stated.get(key) for key in CHAIN)
-        else {}
-    )
+    if any(stated.get(key) for key in CHAIN):
+        return {key: stated.get(key, []) for key in CHAIN}
+    return {}
 
 
 def _text_or_none(value: object) -> str | None:
@@ -247,11 +244,9 @@ def _text_or_none(value: object) -> str | None:
 
 
 def _positive_int(value: object) -> int:
-    return (
-        value
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0
-        else 0
-    )
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    return 0
 
 
 def _moment(value: object) -> int:

@@ -83,7 +83,7 @@ def guard_of(extra: Mapping[str, Value]) -> str:
 
 
 def fits(applies: Applies, act: Act) -> bool:
-    """Tell whether an act fits: one of the commands or paths does, and one of the texts, if there are any.
+    """Return whether an act fits: one of the commands or paths does, and one of the texts, if there are any.
 
     Texts without commands and paths fit any write.
     """
@@ -95,20 +95,20 @@ def fits(applies: Applies, act: Act) -> bool:
 
 
 def may_fit_write(applies: Applies, path: str) -> bool:
-    """Tell whether a write of a file fits, if its text does."""
+    """Return whether a write of a file fits, if its text does."""
     if not applies.paths:
         return bool(applies.text) and not applies.commands
     return fits_paths(applies.paths, path)
 
 
 def fits_paths(globs: Iterable[str], path: str) -> bool:
-    """Tell whether a path fits one of the globs, and none of those after a `!`."""
+    """Return whether a path fits one of the globs, and none of those after a `!`."""
     fitting = [glob for glob in globs if _is_at(glob.removeprefix(EXCLUDES), path)]
     return bool(fitting) and not any(glob.startswith(EXCLUDES) for glob in fitting)
 
 
 def _is_at(glob: str, path: str) -> bool:
-    """Tell whether a path fits a glob: a name without a slash in any folder, others from the project's folder on.
+    """Return whether a path fits a glob: a name without a slash in any folder, others from the project's folder on.
 
     What ends without a wildcard may be a folder, and its files fit, too.
     """
@@ -131,7 +131,7 @@ def _runs(pattern: str, line: str) -> bool:
 
 
 def _holds_text(pattern: str, text: str) -> bool:
-    """Tell whether a line of a text holds the parts of a pattern between its stars, in order."""
+    """Return whether a line of a text holds the parts of a pattern between its stars, in order."""
     parts = [part for part in pattern.split("*") if part]
     if parts[0] not in text:
         return False

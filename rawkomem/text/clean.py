@@ -131,13 +131,11 @@ def _treatment(character: str) -> str:
         return JOIN
     called = character_name(character)
     if called:
-        return (
-            STYLE
-            if called == "variation selector"
-            else TAG
-            if called == "tag character"
-            else DROP
-        )
+        if called == "variation selector":
+            return STYLE
+        if called == "tag character":
+            return TAG
+        return DROP
     # a megabyte of tables that most texts do not need
     from unicodedata import category, combining
 
@@ -261,9 +259,10 @@ def _in_context(text: str) -> str:
         verdict = treatment_of(text[at])
         length = 1
         if verdict == TAG:
-            region = (
-                REGION_TAGS.match(text, at) if text[at - 1 : at] == BLACK_FLAG else None
-            )
+            if text[at - 1 : at] == BLACK_FLAG:
+                region = REGION_TAGS.match(text, at)
+            else:
+                region = None
             length = len(region[0]) if region else 0
         elif verdict == STYLE:
             before = out[-1] if out else " "

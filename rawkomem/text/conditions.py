@@ -244,9 +244,10 @@ def read_conditions(
     for pattern in patterns:
         if engine is not None and engine.left <= 0:
             break
-        condition = (
-            read_condition(pattern) if left > 0 else _read_new(pattern, compiles=False)
-        )
+        if left > 0:
+            condition = read_condition(pattern)
+        else:
+            condition = _read_new(pattern, compiles=False)
         is_refused = TOO_LARGE in condition.notes or TOO_WIDE in condition.notes
         cost = MAX_COMPILED if is_refused else condition.size
         left -= cost
@@ -279,11 +280,9 @@ def _read_new(pattern: str, compiles: bool = True) -> Condition:
         condition = Condition(text, GLOB, PATHS, tuple((glob,) for glob in globs))
     else:
         condition = _refused_condition(text, TOO_WIDE)
-    return (
-        replace(condition, notes=(BACKSPACE, *condition.notes))
-        if "\b" in pattern
-        else condition
-    )
+    if "\b" in pattern:
+        return replace(condition, notes=(BACKSPACE, *condition.notes))
+    return condition
 
 
 def pack_condition(condition: Condition) -> str:
@@ -313,11 +312,9 @@ def known_condition(packed: str) -> Condition:
 
 
 def _regex_notes(text: str) -> tuple[Note, ...]:
-    return (
-        (EMPTY_PART,)
-        if text.startswith("|") or text.endswith("|") or "||" in text
-        else ()
-    )
+    if text.startswith("|") or text.endswith("|") or "||" in text:
+        return (EMPTY_PART,)
+    return ()
 
 
 def _refused_condition(text: str, *notes: Note) -> Condition:
@@ -330,15 +327,14 @@ def _read_pattern(text: str, compiles: bool) -> Condition:
     gapped = (text.replace(".*", GAP) if signs else text).replace("*", GAP)
     if signs and any(c in METACHARACTERS for c in gapped):
         return _read_regex(text) if compiles else _refused_condition(text, TOO_MANY)
-    form = (
-        REGEX
-        if signs
-        else GLOB
-        if GAP in gapped
-        else ALTERNATIVES
-        if "|" in gapped
-        else PHRASE
-    )
+    if signs:
+        form = REGEX
+    elif GAP in gapped:
+        form = GLOB
+    elif "|" in gapped:
+        form = ALTERNATIVES
+    else:
+        form = PHRASE
     return _read_pieces(text, form, gapped)
 
 
@@ -380,9 +376,9 @@ def base_forms(word: str) -> tuple[str, ...]:
     if word.endswith(("ies", "ied")):
         return word, word[:-3] + "y"
     if word.endswith("s") and not word.endswith("ss"):
-        return (
-            (word, word[:-1], word[:-2]) if word.endswith("es") else (word, word[:-1])
-        )
+        if word.endswith("es"):
+            return (word, word[:-1], word[:-2])
+        return (word, word[:-1])
     for ending, least in ENDINGS.items():
         base = word.removesuffix(ending)
         if base != word and len(base) >= least and any(c in "aeiouy" for c in base):
@@ -489,7 +485,7 @@ class Engine:
         return self.skipped + (self._apart.skipped if self._apart else 0)
 
     def finds(self, condition: Condition, text: str) -> bool:
-        """Tell whether the regex of a condition matches a text. If the budget is used up, count it and return False."""
+        """Return whether the regex of a condition matches a text. If the budget is used up, count it and return False."""
         steps = condition.size * len(text) // STEPS_PER_INSTRUCTION
         cost = REGEX_WORK + condition.size + steps
         if cost > self.left:
@@ -526,9 +522,8 @@ def _compile_regex(source: str, max_bytes: int) -> tuple[Any, tuple[Note, ...]]:
         return re2.compile(source, options), ()
     except re2.error as failure:
         reason = failure.args[0] if failure.args else ""
-        reason = (
-            reason.decode(errors="replace") if isinstance(reason, bytes) else reason
-        )
+        if isinstance(reason, bytes):
+            reason = reason.decode(errors="replace")
         if reason.startswith(RE2_LIMITS):
             return None, (TOO_LARGE,)
         text = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
@@ -655,9 +650,9 @@ def fires(condition: Condition, situation: Situation) -> Fired | None:
         shared = situation.stems.intersection(stems)
         if len(shared) >= enough_stems(len(stems)):
             return Fired(WORDS, words_with_stems(condition.text, shared))
-    return (
-        Fired(PHRASE, condition.phrase) if condition.phrase in situation.lower else None
-    )
+    if condition.phrase in situation.lower:
+        return Fired(PHRASE, condition.phrase)
+    return None
 
 
 def fires_on_subject(
@@ -725,9 +720,9 @@ def why_too_common(pattern: str) -> str:
             common = f"the word {words[0]!r}"
             break
     shown = clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]
-    return (
-        f"whenToUse {shown!r} fires on nearly every task ({common})" if common else ""
-    )
+    if common:
+        return f"whenToUse {shown!r} fires on nearly every task ({common})"
+    return ""
 
 
 def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
@@ -777,8 +772,6 @@ def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
     while last < len(text) and text[last].isalnum():
         last += 1
     ending = text[end:last]
-    return (
-        ending in ("", "s", "es", "ed", "ing", "d")
-        if ascii
-        else len(ending) <= MAX_ENDING_CHARS
-    )
+    if ascii:
+        return ending in ("", "s", "es", "ed", "ing", "d")
+    return len(ending) <= MAX_ENDING_CHARS

@@ -210,11 +210,10 @@ def _sum_number(text: str) -> Decimal | None:
         last = max(text.rfind(","), text.rfind("."))
         plain = f"{text[:last].replace(',', '').replace('.', '')}.{text[last + 1 :]}"
     elif "," in text:
-        plain = (
-            text.replace(",", "")
-            if GROUPED_DIGITS.fullmatch(text)
-            else text.replace(",", ".")
-        )
+        if GROUPED_DIGITS.fullmatch(text):
+            plain = text.replace(",", "")
+        else:
+            plain = text.replace(",", ".")
     return Decimal(plain) if re.fullmatch(r"\d+(?:\.\d+)?", plain) else None
 
 

@@ -238,11 +238,9 @@ def language() -> Language:
 
 def language_code() -> str:
     """Return the code of the language in use, without loading its data."""
-    return (
-        _in_use[0].code
-        if _in_use
-        else os.environ.get(LANGUAGE_VARIABLE) or DEFAULT_LANGUAGE
-    )
+    if _in_use:
+        return _in_use[0].code
+    return os.environ.get(LANGUAGE_VARIABLE) or DEFAULT_LANGUAGE
 
 
 def use_language(chosen: str | Language) -> None:
@@ -364,9 +362,9 @@ def shared_words(
     if not subject_only:
         return len(one.stems & other.stems) / max(1, len(one.stems | other.stems))
     fewer = min(len(one.subject), len(other.subject))
-    return (
-        len(one.subject & other.subject) / fewer if fewer >= MIN_SUBJECT_WORDS else 0.0
-    )
+    if fewer >= MIN_SUBJECT_WORDS:
+        return len(one.subject & other.subject) / fewer
+    return 0.0
 
 
 def is_identical(one: str, other: str) -> bool:
@@ -380,7 +378,7 @@ def identity(text: str) -> str:
 
 
 def is_copy(one: str, other: str) -> bool:
-    """Tell whether one text is the other with a few words changed. Numbers may differ: a planted copy changes facts."""
+    """Return whether one text is the other with a few words changed. Numbers may differ: a planted copy changes facts."""
     words, others = (
         set(language().words(text[:MAX_COMPARED_CHARS])) for text in (one, other)
     )

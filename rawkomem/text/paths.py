@@ -32,7 +32,7 @@ def path_below(path: str, project: str) -> str:
 
 
 def is_file_glob(text: str) -> bool:
-    """Tell whether a pattern is a file glob: it has a star, and a slash or a leading `*.`, and no sign of a regex."""
+    """Return whether a pattern is a file glob: it has a star, and a slash or a leading `*.`, and no sign of a regex."""
     if "*" not in text or " " in text.strip() or ".*" in text.replace("*.*", ""):
         return False
     pathlike = "/" in text or any(
@@ -93,7 +93,7 @@ def paths_in(task: str) -> list[str]:
 
 
 def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
-    """Tell whether a path matches a glob, from any folder on or, if `anchored`, from its start.
+    """Return whether a path matches a glob, from any folder on or, if `anchored`, from its start.
 
     `**` matches any number of folders.
     """
@@ -116,7 +116,7 @@ def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
 
 
 def are_in_order(parts: Iterable[str], line: str) -> bool:
-    """Tell whether a line holds all parts, each after the one before."""
+    """Return whether a line holds all parts, each after the one before."""
     at = 0
     for part in parts:
         at = line.find(part, at)
@@ -127,7 +127,7 @@ def are_in_order(parts: Iterable[str], line: str) -> bool:
 
 
 def fits_wildcards(pattern: str, text: str, one: str = "?") -> bool:
-    """Tell whether a text matches wildcards. It backtracks only to the last `*`, so the time is limited."""
+    """Return whether a text matches wildcards. It backtracks only to the last `*`, so the time is limited."""
     at = spot = 0
     star = mark = -1  # the last `*`, and the end of the text that it matches
     while spot < len(text):

@@ -184,11 +184,8 @@ def without_markup(text: str) -> tuple[str, str, str]:
         if f"<{tag}" in text:
             text, inside = without_tag(text, tag)
             typed += inside if tag in PERSON_TAGS else []
-            name = (
-                inside[-1].strip().lstrip("/")
-                if inside and tag == COMMAND_TAG
-                else name
-            )
+            if inside and tag == COMMAND_TAG:
+                name = inside[-1].strip().lstrip("/")
     return text, name, "\n".join(typed).strip()
 
 

@@ -277,11 +277,9 @@ def _phrase_units(word: str) -> list[_PhraseUnit]:
     if any(korean):
         ends = (end for end in KOREAN_ENDINGS if word.endswith(end) and word != end)
         bare = word.removesuffix(next(ends, ""))
-        return (
-            []
-            if word in KOREAN_WORDS
-            else [_PhraseUnit(bare, KOREAN_WEIGHT * len(bare))]
-        )
+        if word in KOREAN_WORDS:
+            return []
+        return [_PhraseUnit(bare, KOREAN_WEIGHT * len(bare))]
     word = "".join(map(folded_character, word))
     if word in FUNCTION_WORDS:
         return []
@@ -294,9 +292,11 @@ def _sign_weight(sign: str) -> int:
     code = ord(sign[0])
     if 0x3040 <= code <= 0x309F:
         return HIRAGANA_WEIGHT
-    return (
-        CHINESE_WEIGHT if code >= 0x3400 else SIGN_WEIGHT if is_foreign(sign[0]) else 0
-    )
+    if code >= 0x3400:
+        return CHINESE_WEIGHT
+    if is_foreign(sign[0]):
+        return SIGN_WEIGHT
+    return 0
 
 
 LATIN_ALPHABET = range_edges("41-5A 61-7A C0-24F 250-2AF 1E00-1EFF FF21-FF3A FF41-FF5A")

@@ -16,7 +16,7 @@ from rawkomem.hosts.known_hosts import HOSTS, PROMPT, REWRITTEN, START, Call
 from rawkomem.model.errors import BadInput
 from rawkomem.model.values import iso, replace
 from rawkomem.recall.earlier_tasks import write_brief
-from rawkomem.recall.render import FORMS, finish, held, render
+from rawkomem.recall.render import FORMS, mark_text, redact_marked, render
 from rawkomem.recall.scoring import Scored
 from rawkomem.recall.search import Found
 from rawkomem.redaction.find import engine
@@ -53,7 +53,7 @@ def scored(chance: Chance, number: int) -> Scored:
 
 
 def once(text: str) -> str:
-    return finish(held(text))
+    return redact_marked(mark_text(text))
 
 
 def problems(items: list[Scored]) -> dict[str, list[str]]:

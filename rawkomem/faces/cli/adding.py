@@ -430,11 +430,10 @@ def _tags_after(
     memory: Memory, added: Sequence[str], removed: Sequence[str], replacing: str | None
 ) -> tuple[str, ...]:
     """Return the tags of a memory after adding, removing or replacing some; raise BadInput for an unknown tag."""
-    tags = (
-        memory.tags
-        if replacing is None
-        else tuple(filter(None, map(str.strip, replacing.split(","))))
-    )
+    if replacing is None:
+        tags = memory.tags
+    else:
+        tags = tuple(filter(None, map(str.strip, replacing.split(","))))
     unknown = [tag for tag in removed if tag not in tags]
     if unknown:
         raise BadInput(

@@ -487,11 +487,9 @@ def _details(item: Difference) -> Iterator[tuple[str, str]]:
 
 
 def _name_and_id(memory: Memory) -> str:
-    return (
-        f"{plain(memory.title, MAX_TITLE_CHARS)} ({memory.id})"
-        if memory.title
-        else memory.id
-    )
+    if memory.title:
+        return f"{plain(memory.title, MAX_TITLE_CHARS)} ({memory.id})"
+    return memory.id
 
 
 def _redacted_data(value: Any) -> Any:
@@ -500,11 +498,9 @@ def _redacted_data(value: Any) -> Any:
         return redact(value, pii=False)
     if isinstance(value, (list, tuple)):
         return [_redacted_data(item) for item in value]
-    return (
-        {key: _redacted_data(item) for key, item in value.items()}
-        if isinstance(value, dict)
-        else value
-    )
+    if isinstance(value, dict):
+        return {key: _redacted_data(item) for key, item in value.items()}
+    return value
 
 
 FILE_PROBLEM = Fields(

@@ -161,11 +161,10 @@ def connect_git(
             "--post-merge updates the index of one project, and there is none here",
             "run 'rawkomem -C PROJECT connect git --post-merge' for a project below",
         )
-    connection = (
-        plan_git_removal(layout)
-        if remove
-        else plan_git(layout, Wanted(git_program(), without, post_merge))
-    )
+    if remove:
+        connection = plan_git_removal(layout)
+    else:
+        connection = plan_git(layout, Wanted(git_program(), without, post_merge))
     if not dry_run:
         carry_out_git(connection)
     answer(connection)
@@ -228,9 +227,10 @@ def host_command(name: str) -> Command:
             say(plugin_folder(name))
             return
         project = "" if user else find_layout(folder).project
-        plan = (
-            plan_remove(name, project) if remove else plan_connect(name, project, mcp)
-        )
+        if remove:
+            plan = plan_remove(name, project)
+        else:
+            plan = plan_connect(name, project, mcp)
         changes = [change for change in plan if not change.is_none]
         if not dry_run:
             carry_out(changes, project)

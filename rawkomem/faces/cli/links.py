@@ -48,13 +48,11 @@ def connections(threshold: float = MIN_LINK_COSINE) -> list[str]:
 
 def _direction(item: dict[str, Any]) -> str:
     edge = item["edge"]
-    return (
-        "both"
-        if edge.type == SIMILAR
-        else "out"
-        if edge.source == item["start"]
-        else "in"
-    )
+    if edge.type == SIMILAR:
+        return "both"
+    if edge.source == item["start"]:
+        return "out"
+    return "in"
 
 
 def _arrow(item: dict[str, Any]) -> str:

@@ -795,9 +795,10 @@ def drafts_drop(
             "drop needs either IDs or --all",
             "'rawkomem drafts' lists the drafts with their IDs",
         )
-    chosen = (
-        repository.drafts.all() if everything else _drafts_named(repository, drafts)
-    )
+    if everything:
+        chosen = repository.drafts.all()
+    else:
+        chosen = _drafts_named(repository, drafts)
     if everything and chosen and not yes:
         confirm(f"Drop {counted(len(chosen), 'draft')}?", abort=True, err=True)
     for draft in chosen:

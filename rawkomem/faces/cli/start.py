@@ -165,11 +165,10 @@ class Guide:
             where = f"{len(names)} files and folders"
             listing = "".join(f"\n     {name}" for name in names)
         what = f"Import {counted(len(entries), 'memory')} from {where}"
-        after = (
-            "agents get them, because you vouch for them"
-            if vouches
-            else "they wait for a review"
-        )
+        if vouches:
+            after = "agents get them, because you vouch for them"
+        else:
+            after = "they wait for a review"
 
         def run() -> None:
             imports = self.repository.exchange.import_all(

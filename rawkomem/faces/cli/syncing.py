@@ -27,11 +27,10 @@ def run_sync(
 ) -> None:
     """Update the index and print a report."""
     layout = find_layout(folder)
-    repository = (
-        Repository(source_layout(layout.root), store=SQLITE)
-        if source
-        else Repository(layout)
-    )
+    if source:
+        repository = Repository(source_layout(layout.root), store=SQLITE)
+    else:
+        repository = Repository(layout)
     SYNC_ANSWER.say(with_bar(repository.catch_up, "reading"), as_json)
     if deep:
         filled = with_bar(repository.store.deepen, "contextual vectors")

@@ -61,11 +61,9 @@ def _styled(part: str) -> str:
     """Return the text after an escape sequence; the sequence stays only if it is a style of `paint`."""
 
     code, end, rest = part.partition("m")
-    return (
-        f"\x1b[{code}m{clean(rest)}"
-        if end and code in ("0", *STYLES.values())
-        else clean(f"\x1b[{part}")
-    )
+    if end and code in ("0", *STYLES.values()):
+        return f"\x1b[{code}m{clean(rest)}"
+    return clean(f"\x1b[{part}")
 
 
 def on_one_line(text: str) -> str:

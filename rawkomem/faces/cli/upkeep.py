@@ -297,9 +297,9 @@ BLOCKS = Fields(
 def _subject_of(row: LedgerRow) -> str:
     """Return the value that says what a block is about."""
     block, _ = read_yamo_block(row.yamo_text)
-    values = (
-        (block.value(section, key) for section, key in TELLING_KEYS) if block else ()
-    )
+    if not block:
+        return ""
+    values = (block.value(section, key) for section, key in TELLING_KEYS)
     return next((text for text in values if text), "")
 
 

@@ -318,7 +318,7 @@ class Span:
     text: str
 
     def holds(self, line: int, column: int) -> bool:
-        """Tell whether a position is in the span or directly after it."""
+        """Return whether a position is in the span or directly after it."""
         return self.line == line and self.start <= column <= self.end
 
 
@@ -333,7 +333,7 @@ class FrontmatterLines:
     last: int
 
     def holds(self, line: int) -> bool:
-        """Tell whether a line is between the --- lines."""
+        """Return whether a line is between the --- lines."""
         return self.first < line < self.last
 
 

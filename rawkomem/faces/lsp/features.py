@@ -122,11 +122,9 @@ def choices_at(
     declared = frontmatter_keys().get(key)
     if declared and declared.refers:
         return _memory_choices(shelf, start, typed[start:])
-    return (
-        _tag_choices(shelf, start)
-        if key == TAGS_KEY
-        else _value_choices(key, declared, start)
-    )
+    if key == TAGS_KEY:
+        return _tag_choices(shelf, start)
+    return _value_choices(key, declared, start)
 
 
 def _key_choices(
@@ -379,9 +377,10 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
     shelf = place.document.shelf
 
     def shown(text: str, span: Span | None) -> lsp.Hover:
-        where = (
-            documents.range(lines, span.line, span.start, span.end) if span else None
-        )
+        if span:
+            where = documents.range(lines, span.line, span.start, span.end)
+        else:
+            where = None
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
 
     condition = place.on(conditions_in(lines))
@@ -481,11 +480,10 @@ async def why_recalled(
 def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, object]:
     document, memory = memory_at(documents, uri, line)
     item, inside = document.shelf.repository.explain(memory.id, Task(task))
-    verdict = (
-        "recalled for this task"
-        if inside
-        else f"not recalled for this task: {item.why_not}"
-    )
+    if inside:
+        verdict = "recalled for this task"
+    else:
+        verdict = f"not recalled for this task: {item.why_not}"
     return {
         "id": memory.id,
         "recalled": inside,
@@ -520,9 +518,9 @@ def code_actions(
     fits = any(
         f"{ACTION_KIND}.".startswith(f"{kind}." if kind else "") for kind in wanted
     )
-    return (
-        [lsp.CodeAction(AMEND_TITLE, kind=ACTION_KIND, command=amends)] if fits else []
-    )
+    if fits:
+        return [lsp.CodeAction(AMEND_TITLE, kind=ACTION_KIND, command=amends)]
+    return []
 
 
 async def new_memory(

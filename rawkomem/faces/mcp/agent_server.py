@@ -154,9 +154,10 @@ class MemoryServer:
     def _caller(self, context: Any) -> Caller:
         """Return the client, with its own name or DEFAULT_AUTHOR."""
         client = getattr(context.session.client_params, "client_info", None)
-        name = (
-            one_line(client.name, MAX_CLIENT_NAME_CHARS) if client else DEFAULT_AUTHOR
-        )
+        if client:
+            name = one_line(client.name, MAX_CLIENT_NAME_CHARS)
+        else:
+            name = DEFAULT_AUTHOR
         return Caller(name, self.session)
 
     # Resources
@@ -164,11 +165,10 @@ class MemoryServer:
     async def _list_resources(
         self, context: Any, params: wire.PaginatedRequestParams | None
     ) -> wire.ListResourcesResult:
-        start = (
-            int(params.cursor)
-            if params and params.cursor and params.cursor.isdecimal()
-            else 0
-        )
+        if params and params.cursor and params.cursor.isdecimal():
+            start = int(params.cursor)
+        else:
+            start = 0
         end = start + RESOURCES_PER_PAGE
         rows = await self._protocol_call(lambda repository: repository.list())
         resources = []

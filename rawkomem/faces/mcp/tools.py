@@ -110,11 +110,10 @@ def search(
     )
     if not results:
         return _cut_line(query) + "Nothing found."
-    remark = (
-        ""
-        if any(item.fits for item in results)
-        else "No memory fits the query. The nearest are:\n"
-    )
+    if any(item.fits for item in results):
+        remark = ""
+    else:
+        remark = "No memory fits the query. The nearest are:\n"
     return (
         _cut_line(query)
         + remark
@@ -407,11 +406,10 @@ def whole_memory(memory: Memory, trust: Trust, labels: Labels) -> str:
 
 
 def _facts_of_memory(memory: Memory, trust: Trust, labels: Labels) -> dict[str, str]:
-    votes = (
-        f"{memory.helpful} helpful, {memory.harmful} harmful"
-        if memory.helpful or memory.harmful
-        else ""
-    )
+    if memory.helpful or memory.harmful:
+        votes = f"{memory.helpful} helpful, {memory.harmful} harmful"
+    else:
+        votes = ""
     facts = {
         "id": safe_item_id(memory.id),
         "title": safe_title(memory.title),
@@ -469,11 +467,9 @@ def what_was_amended(written: Written, memory: Memory) -> str:
 
 
 def _redacted_note(written: Sequence[Written]) -> str:
-    return (
-        ". Secrets in it were redacted"
-        if any(item.redacted for item in written)
-        else ""
-    )
+    if any(item.redacted for item in written):
+        return ". Secrets in it were redacted"
+    return ""
 
 
 def listed_waiting(items: Sequence[Waiting]) -> str:

@@ -24,7 +24,7 @@ from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.filters import DEFAULT_FILTER
 from ...model.user_settings import LlmSettings
 from ...model.values import CREATES, filled, now, replace
-from ...recall.render import finish, held, labels_by_id
+from ...recall.render import labels_by_id, mark_text, redact_marked
 from ...recall.search import Found, best_results
 from ...recall.signals import filter_of
 from ...redaction.find import redact
@@ -457,7 +457,7 @@ class SyncMemoryMesh:
 
     @property
     def _dry(self) -> bool:
-        """Tell whether results are only returned, not stored."""
+        """Return whether results are only returned, not stored."""
         return not self.options.enable_memory
 
     @_publishes
@@ -754,8 +754,10 @@ class MemoryContextManager:
         lines = []
         for memory in memories:
             facts = ", ".join((memory.created_at[:10], *memory.labels))
-            lines.append(f"- ({facts}) {held(safe_line(memory.content, longest))}\n")
-        return finish("[MEMORY CONTEXT]\n" + "".join(lines))
+            lines.append(
+                f"- ({facts}) {mark_text(safe_line(memory.content, longest))}\n"
+            )
+        return redact_marked("[MEMORY CONTEXT]\n" + "".join(lines))
 
     async def health_check(self) -> HealthStatus:
         """Return whether memories can be read. Creates no repository, and opens none after dispose()."""

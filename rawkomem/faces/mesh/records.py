@@ -27,7 +27,7 @@ from ...model.entries import Entry, Memory
 from ...model.errors import BadInput
 from ...model.filters import DEFAULT_FILTER
 from ...model.values import ACTIVE, HELD_BACK, iso, now, replace
-from ...recall.render import finish, held, mesh_head
+from ...recall.render import mark_text, mesh_head, redact_marked
 from ...redaction.entries import redact_entry
 from ...redaction.scrubber import scrubbed_text
 from ...repository import Repository
@@ -134,9 +134,10 @@ def record_of(
     memory: Memory, labels: tuple[str, ...] = (), used: Access | None = None
 ) -> MemoryRecord:
     """Return a memory as a record. `used` adds how often this machine used it."""
-    metadata = (
-        metadata_of(memory, used.count, used.last) if used else metadata_of(memory)
-    )
+    if used:
+        metadata = metadata_of(memory, used.count, used.last)
+    else:
+        metadata = metadata_of(memory)
     content = memory.body or memory.title
     return MemoryRecord(
         memory.id, content, metadata, iso(memory.created), labels=labels,
@@ -208,22 +209,22 @@ END = "[UNTRUSTED INPUT END]"
 def format_record(record: MemoryRecord) -> str:
     """Return one record as redacted text: its facts and its content, without the content if a person must decide on it."""
     facts = [
-        f"Type: {held(safe_name(str(record.metadata.get('type', 'event')), 40))}",
-        f"Source: {held(safe_name(str(record.metadata.get('source') or 'unknown'), 120))}",
+        f"Type: {mark_text(safe_name(str(record.metadata.get('type', 'event')), 40))}",
+        f"Source: {mark_text(safe_name(str(record.metadata.get('source') or 'unknown'), 120))}",
         f"Created: {record.created_at}",
         *([f"Status: {record.status}"] if record.status != ACTIVE else []),
         *record.labels,
     ]
-    head = f"Record {held(safe_item_id(record.id))}\n{' | '.join(facts)}\n\n"
+    head = f"Record {mark_text(safe_item_id(record.id))}\n{' | '.join(facts)}\n\n"
     if record.status in HELD_BACK:
-        return finish(f"{head}{NOT_SHOWN}\n")
+        return redact_marked(f"{head}{NOT_SHOWN}\n")
     notice, body = _fenced_body(record.content, record.status != ACTIVE)
-    return finish(f"{head}{notice}{body}\n")
+    return redact_marked(f"{head}{notice}{body}\n")
 
 
 def _fenced_body(content: str, is_doubtful: bool = False) -> tuple[str, str]:
     """Return the notice and the body of a content; it is fenced if it is doubtful or reads like instructions."""
-    body = held(safe_body(content))
+    body = mark_text(safe_body(content))
     if is_doubtful or scan_for_injection(content).patterns:
         return NOTICE, f"{BEGIN}\n{body}\n{END}"
     return "", body
@@ -244,7 +245,7 @@ def format_results(results: Sequence[SearchResult]) -> str:
         warning, body = _fenced_body(result.content)
         notice = notice or warning
         items.append(f"{head}\n{body}\n")
-    return finish(f"{notice}{ATTENTION_DIRECTIVE}\n" + "\n".join(items))
+    return redact_marked(f"{notice}{ATTENTION_DIRECTIVE}\n" + "\n".join(items))
 
 
 MAX_NEIGHBORS = 20  # memories that a new one is compared with

@@ -229,11 +229,9 @@ def _ids(written: Sequence[Written]) -> list[str]:
 
 def _take_warnings(repository: Repository) -> list[str]:
     """Return and clear the warnings since the last call."""
-    return (
-        repository.core.warn.take()
-        if isinstance(repository.core.warn, Warnings)
-        else []
-    )
+    if isinstance(repository.core.warn, Warnings):
+        return repository.core.warn.take()
+    return []
 
 
 MAX_CHOSEN = 500  # items of one action
@@ -298,11 +296,10 @@ def checksum_of(item: Waiting) -> str:
     if item.draft:
         draft = item.draft
         return checksum((draft.title, draft.text, draft.when, draft.applies))
-    changes = (
-        [reviewed_name(entry) for entry in item.proposal.changes]
-        if item.proposal
-        else []
-    )
+    if item.proposal:
+        changes = [reviewed_name(entry) for entry in item.proposal.changes]
+    else:
+        changes = []
     words = [(one.title, one.body) for one in (item.memory, item.other) if one]
     return checksum(changes or words)
 

@@ -65,11 +65,10 @@ def open_renderer() -> Callable[[str, Meant], str]:
 
     def render(text: str, meant: Meant) -> str:
         text = clean(text)
-        html = (
-            f"<pre>{escape(text)}</pre>"
-            if len(text) > MAX_RENDERED_CHARS
-            else reader.render(text, {"meant": meant})
-        )
+        if len(text) > MAX_RENDERED_CHARS:
+            html = f"<pre>{escape(text)}</pre>"
+        else:
+            html = reader.render(text, {"meant": meant})
         return nh3.clean(
             html,
             tags=ALLOWED_TAGS,

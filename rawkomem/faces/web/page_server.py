@@ -110,9 +110,9 @@ def open_for_page(folder: str, via: str = AGENT) -> Repository:
     """Return a repository whose searches are not logged in the ledger."""
 
     def quiet(settings: Settings) -> Settings:
-        return (
-            replace(settings, ledger="writes") if settings.ledger == "on" else settings
-        )
+        if settings.ledger == "on":
+            return replace(settings, ledger="writes")
+        return settings
 
     return Repository(find_layout(folder), page_changes.Warnings(), via, quiet)
 

@@ -587,7 +587,7 @@ def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
     ends = {**others_by_id, id: explained.memory}
 
     def can_unlink(edge: Edge) -> bool:
-        """Tell whether `unlink` can remove the edge: a link entry made it, not a text or a decision."""
+        """Return whether `unlink` can remove the edge: a link entry made it, not a text or a decision."""
         return (edge.type, edge.target) in ends[edge.source].links
 
     return [

@@ -83,7 +83,7 @@ def index_path(layout: Layout) -> str:
 
 
 def _unwritable(layout: Layout) -> bool:
-    """Tell whether no index can be written beside the files, or their local folder is not private."""
+    """Return whether no index can be written beside the files, or their local folder is not private."""
     if not layout.elsewhere and not os.access(layout.root, os.W_OK):
         return True
     try:
@@ -94,7 +94,7 @@ def _unwritable(layout: Layout) -> bool:
 
 
 def can_be_made(path: str) -> bool:
-    """Tell whether a file exists, or can be created with the folders that are missing."""
+    """Return whether a file exists, or can be created with the folders that are missing."""
     folder = os.path.dirname(path)
     while not os.path.exists(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
@@ -115,11 +115,10 @@ def open_database(path: str, readonly: bool = False) -> apsw.Connection:
     """Return a connection with sqlite-vec. Readers open the database read-only, so that they never lock it."""
     if os.path.isabs(path):  # other paths are in memory
         check_database(path, not readonly)
-    flags = (
-        apsw.SQLITE_OPEN_READONLY
-        if readonly
-        else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    )
+    if readonly:
+        flags = apsw.SQLITE_OPEN_READONLY
+    else:
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(
         path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags
     )
@@ -205,11 +204,9 @@ class StoreSettings:
 
     def named(self, name: str) -> StoreSettings:
         """Return the settings for another store, without the url, which belongs to this store."""
-        return (
-            self
-            if checked_store(name) == self.name
-            else StoreSettings(name, repository=self.repository)
-        )
+        if checked_store(name) == self.name:
+            return self
+        return StoreSettings(name, repository=self.repository)
 
     def where(self) -> str:
         """Return the url, which may hold a password: never print it.

@@ -33,11 +33,9 @@ class LancePlugin(StorePlugin):
 
     def place(self, home: StoreHome) -> str:
         """Return the folder beside the index, or this clone's folder below the user's url."""
-        return (
-            f"{home.url.rstrip('/')}/{home.repository}/{home.clone}"
-            if home.url
-            else home.folder
-        )
+        if home.url:
+            return f"{home.url.rstrip('/')}/{home.repository}/{home.clone}"
+        return home.folder
 
     def open(self, home: StoreHome, dims: int) -> OutsideStore:
         """Open the store. Errors of LanceDB become IndexBroken errors of one line."""

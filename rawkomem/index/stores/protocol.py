@@ -335,7 +335,7 @@ MAX_MESSAGE_CHARS = 200  # characters of LanceDB's message that are shown
 
 
 def is_url(place: str) -> bool:
-    """Tell whether a LanceDB is in an object store, not in a folder."""
+    """Return whether a LanceDB is in an object store, not in a folder."""
     return "://" in place
 
 

@@ -397,7 +397,7 @@ class SqliteStore:
         return bool(last and last > HUGE_PASSAGES)
 
     def _is_large(self, only: Filter) -> bool:
-        """Tell whether there are too many passages to compare all of them.
+        """Return whether there are too many passages to compare all of them.
 
         If the filter asks for vouched or unvouched memories, count only their passages.
         """
@@ -409,7 +409,7 @@ class SqliteStore:
         return self._exceeds(f"{prefix}words_docsize", MAX_EXACT_PASSAGES)
 
     def _exceeds(self, rows: str, most: int) -> bool:
-        """Tell whether there are more than `most` rows."""
+        """Return whether there are more than `most` rows."""
         return (
             self.db.execute(f"SELECT 1 FROM {rows} LIMIT 1 OFFSET {most}").fetchone()
             is not None
@@ -421,11 +421,9 @@ class SqliteStore:
     def _prefixes(self, only: Filter) -> list[str]:
         """Return the prefixes of the full-text tables that hold the memories inside a filter."""
         prefixes = [] if only.unvouched else [""]
-        return (
-            [*prefixes, UNVOUCHED]
-            if not only.vouched and self._has_unvouched()
-            else prefixes
-        )
+        if not only.vouched and self._has_unvouched():
+            return [*prefixes, UNVOUCHED]
+        return prefixes
 
     def matching(
         self, words: Sequence[str], limit: int, only: Filter, around: bool = False
@@ -578,7 +576,7 @@ class SqliteStore:
         return f"AND {column} {within} ({select})", values
 
     def _holds_all(self, only: Filter) -> bool:
-        """Tell whether a filter compares the STATE_COLUMNS alone, and every memory is inside."""
+        """Return whether a filter compares the STATE_COLUMNS alone, and every memory is inside."""
         if not all(field.column in STATE_COLUMNS for field, _ in asked(only)):
             return False
         where, values = filter_sql(only)

@@ -156,12 +156,12 @@ def published_schemas(dims: int) -> dict[str, pa.Schema]:
 
 
 def is_schema_v2(schema: pa.Schema) -> bool:
-    """Tell whether a table has the promoted fields."""
+    """Return whether a table has the promoted fields."""
     return "session_id" in schema.names
 
 
 def is_schema_v1(schema: pa.Schema) -> bool:
-    """Tell whether a table of memories lacks the promoted fields."""
+    """Return whether a table of memories lacks the promoted fields."""
     return not is_schema_v2(schema) and {"id", "vector", "content", "metadata"} <= set(
         schema.names
     )
@@ -205,7 +205,7 @@ def open_tables(db: Any, dims: int) -> Any:
 
 
 def check_lengths(table: Any, dims: int) -> bool:
-    """Tell whether our vectors have the length of those in memory_entries; raise Refused if others have another."""
+    """Return whether our vectors have the length of those in memory_entries; raise Refused if others have another."""
     fits: bool = table.schema.field("vector").type.list_size == dims
     if not fits and table.count_rows(f"metadata IS NULL OR NOT ({OURS})"):
         message = f"{ENTRIES} holds other programs' vectors of another length"

@@ -157,7 +157,7 @@ def database_place(url: str) -> str:
 
 
 def _is_ambiguous(url: str) -> bool:
-    """Tell whether a part of the password could be taken for a host, a port or a database."""
+    """Return whether a part of the password could be taken for a host, a port or a database."""
     _, found, rest = url.partition("://")
     if not found:
         return False
@@ -235,11 +235,10 @@ def store_error(failure: Exception, place: str) -> RawkoError:
     state = getattr(failure, "sqlstate", None)
     database = f"PostgreSQL ({place})"
     for states, pattern, error, what, hint in FAILURES:
-        is_this = (
-            state in states.split()
-            if state
-            else pattern and re.search(pattern, str(failure))
-        )
+        if state:
+            is_this = state in states.split()
+        else:
+            is_this = bool(pattern and re.search(pattern, str(failure)))
         if is_this:
             return error(database + what, hint)
     if _is_lost(failure):

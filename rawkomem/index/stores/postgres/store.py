@@ -481,7 +481,7 @@ class PostgresStore(CollectingStore):
         return sql, {"owners": _array_text(owners), "numbers": _array_text(numbers)}
 
     def _compares_all(self, only: Filter, tier: str) -> bool:
-        """Tell whether so few passages are inside the filter that all of them are compared."""
+        """Return whether so few passages are inside the filter that all of them are compared."""
         if self._us.passages <= MAX_EXACT_PASSAGES:
             return True
         if (only, tier) not in self._small:
