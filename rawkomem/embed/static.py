@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 #     header    magic, version, number of pieces n, dimensions d (a multiple of 8), characters of the longest piece,
 #               bytes of the names
 #     offsets   n + 1 uint32: offset of each piece in the names
-#     weights   n uint32 up to 2**26: a sum of 2**20 pieces with values up to 2**7 fits into the 53 bits that
-#               float64 holds exactly
+#     weights   n uint32 up to MAX_WEIGHT
 #     names     the pieces as UTF-8 in byte order, each ended by a newline
 #     rows      n * d int8: a piece's vector is its row times its weight, up to a factor that normalizing removes
 #
@@ -45,6 +44,9 @@ VECTORS_MAGIC = b"rawkovec"
 FILE_VERSION = 1  # of both bundled files
 VECTORS_HEADER = struct.Struct("<8sIIIII")
 SPAN = struct.Struct("<II")  # offset of a piece, and of the next one
+# tools/train_static.py scales the weights to it: a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits
+# that float64 holds exactly
+MAX_WEIGHT = 2**26
 # for longer texts, building the index of pieces is faster than searching the map word by word
 INDEX_CHARS = 3_000
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
