@@ -43,7 +43,7 @@ def left(name: str, folder: Path, said: str = "") -> list[str]:
 USUAL = ("jwt", "typed", "address")  # known by its own form and long, by its name, by its place
 
 
-@pytest.fixture(params=[*USUAL, *in_slow_lane(SECRETS.keys() - USUAL)])
+@pytest.fixture(params=[*USUAL, *in_slow_lane(name for name in SECRETS if name not in USUAL)])
 def secret(request):
     return request.param
 
