@@ -180,7 +180,7 @@ def conditions_from_headings(*headings: str, body: str = "") -> tuple[str, ...]:
     """Return a condition from the innermost heading that names a subject, and from what the text names."""
     phrases = (f"{cues.WORKING_ON} {_subject_phrase(one)}" for one in headings[::-1])
     subject = next(filter(_is_specific, phrases), "")
-    return (*((subject,) if subject else ()), *_named_in(body))
+    return *((subject,) if subject else ()), *_named_in(body)
 
 
 def _named_in(body: str) -> list[str]:

@@ -103,7 +103,7 @@ def with_gitkeep(layout: Layout, path: str) -> tuple[str, ...]:
     """Return an entry's path; for a change file, also the path of its folder's .gitkeep if that exists."""
     kept = f"{path.rpartition('/')[0]}/{GITKEEP}"
     if is_change_file(path) and os.path.exists(layout.path(kept)):
-        return (path, kept)
+        return path, kept
     return (path,)
 
 

@@ -179,4 +179,4 @@ def _identity(folder: str) -> tuple[int, int] | None:
         stat = os.stat(folder)
     except OSError:
         return None
-    return (stat.st_dev, stat.st_ino)
+    return stat.st_dev, stat.st_ino

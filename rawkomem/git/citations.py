@@ -139,7 +139,7 @@ class CitationChecks:
             Cited(read_citation(text), UNKNOWN, TOO_MANY)
             for text in texts[MAX_CITATIONS:]
         ]
-        return (*checked, *unchecked)
+        return *checked, *unchecked
 
     def check(self, citation: Citation) -> Cited:
         """Return the state of one citation."""

@@ -64,7 +64,7 @@ def _named_speaker(line: str) -> tuple[str, int, str] | None:
     role = ROLES.get(name.strip(" *_[]").lower(), "")
     is_named = colon or line.startswith("#") or (clock and line.startswith(EMPHASIS))
     if role and is_named:
-        return (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_"))
+        return role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_")
     return None
 
 

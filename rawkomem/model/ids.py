@@ -179,5 +179,5 @@ def order_key(at: int, id: str) -> tuple[int, str, int]:
     """Return the sort key of the fold: by time, then id, with `stem#10` after `stem#2`."""
     stem, _, number = id.rpartition("#")
     if stem and number.isdecimal() and len(number) < 10:
-        return (at, stem, int(number))
-    return (at, id, 0)
+        return at, stem, int(number)
+    return at, id, 0

@@ -372,7 +372,7 @@ KEY_ALIASES = {name: ours for ours, names in KEY_NAMES.items() for name in names
 
 def names_of_key(ours: str) -> tuple[str, ...]:
     """Return our key, then its other names."""
-    return (ours, *KEY_NAMES.get(ours, ()))
+    return ours, *KEY_NAMES.get(ours, ())
 
 
 def extra_value(extra: Mapping[str, Value], ours: str) -> Value:

@@ -607,7 +607,7 @@ def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
         proposed = ()
     weak = map(weak_label, signals.weak[:MAX_NAMED_SOURCES])
     new = (NEW_TEXT,) if signals.is_new_text else ()
-    return (*layer_label(memory.layer), *standing, *proposed, *new, *weak)
+    return *layer_label(memory.layer), *standing, *proposed, *new, *weak
 
 
 def weak_label(source: Weak) -> str:

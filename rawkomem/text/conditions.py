@@ -377,8 +377,8 @@ def base_forms(word: str) -> tuple[str, ...]:
         return word, word[:-3] + "y"
     if word.endswith("s") and not word.endswith("ss"):
         if word.endswith("es"):
-            return (word, word[:-1], word[:-2])
-        return (word, word[:-1])
+            return word, word[:-1], word[:-2]
+        return word, word[:-1]
     for ending, least in ENDINGS.items():
         base = word.removesuffix(ending)
         if base != word and len(base) >= least and any(c in "aeiouy" for c in base):
