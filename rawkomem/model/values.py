@@ -284,6 +284,13 @@ ACTIVE = "active"
 EXPIRED = "expired"
 NOT_YET_VALID = "not yet valid"
 # statuses of memories whose text agents and editors do not show until a person decides
+# the rules of a predicate of claims, by their keys in config.yaml; the first value of each is the default
+PREDICATE_RULES = {
+    "cardinality": ("single", "multi"),
+    "conflictPolicy": ("supersede", "require_review", "keep_both"),
+    "normalize": ("none", "trim", "lowercase", "lowercase_trim", "currency"),
+    "dedupPolicy": ("corroborate", "store"),
+}
 HELD_BACK = ("quarantined", "deleted")
 DRAFT_STATUS = "draft"  # no title or no frontmatter: found by search, never injected
 STATUSES = (

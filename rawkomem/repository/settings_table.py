@@ -21,7 +21,7 @@ from ..index.stores.database import SQLITE, plugin_names
 from ..model.entries import Unreadable
 from ..model.errors import BadInput, Refused
 from ..model.user_settings import SINK_EVENTS
-from ..model.values import FORMAT, IMPORTANCE, record
+from ..model.values import FORMAT, IMPORTANCE, PREDICATE_RULES, record
 from ..recall.scoring import DEFAULT_PROFILE, PROFILES, profile_of
 from ..recall.signals import (
     BUDGET_TOKENS,
@@ -130,7 +130,6 @@ class SettingRow:
     """One setting, or a group of settings: then `type` and `field` have an item for each key of the group."""
 
     key: str
-    # an empty group takes any key
     type: Type | Mapping[str, Type]
     who: str
     default: Any  # for the docs; the field of Settings has the same default
@@ -156,7 +155,7 @@ class SettingRow:
         keys = "; ".join(
             f"{', '.join(several)}: {allowed}" for allowed, several in named.items()
         )
-        return f"NAME: {{{keys or 'key: text'}}}" if self.named else keys
+        return f"NAME: {{{keys}}}" if self.named else keys
 
     def fields_of(self, path: Sequence[str], value: Any) -> Mapping[str, Any]:
         """Return the fields that a value sets, as dotted paths below Settings."""
@@ -328,9 +327,8 @@ _rows = (
         " of tokens, and the scoring profile (default: the setting `profile`). `planner`, `developer`, `tester` and"
         " `reviewer` are built in; add other names here.",
         AGENT_FIELDS, named=True),
-    SettingRow("predicates", {}, BOTH, {},
-        "How claims with the predicate NAME are resolved: `cardinality`, `conflictPolicy`, `normalize`, `dedupPolicy`"
-        " ([belief](belief.md#predicates)).",
+    SettingRow("predicates", {key: choice(*words) for key, words in PREDICATE_RULES.items()}, BOTH, {},
+        "How claims with the predicate NAME are resolved ([belief](belief.md#predicates)).",
         {}, named=True),
 )  # fmt: skip
 ROWS = {row.key: row for row in _rows}
@@ -548,8 +546,10 @@ def read_values(
         try:
             values.append((row.key, below, type.read(value)))
         except ValueError:
-            used = {None: "the default", (): "nothing"}.get(row.broken, row.broken)
-            warnings.append(f"{place} must be {type.allowed}: {used} is used")
+            used = {None: "the default", (): "nothing"}.get(
+                row.broken, _shown(row.broken)
+            )
+            warnings.append(f"{place} must be {type.allowed}: read as {used}")
             if row.broken is not None:
                 values.append((row.key, below, row.broken))
     if unsure:
@@ -581,7 +581,7 @@ def _find_setting(path: Path, repository: bool) -> tuple[SettingRow, Path, Type]
             if path in (tuple(row.key.split(".")), (row.short,)):
                 return row, (), type
         elif path[0] == row.key and len(path) == 2 + row.named:
-            inner = type.get(path[-1]) if type else TEXT
+            inner = type.get(path[-1])
             if inner and all(map(is_name, path)):
                 return row, path[1:], inner
     return None
@@ -590,7 +590,16 @@ def _find_setting(path: Path, repository: bool) -> tuple[SettingRow, Path, Type]
 def _why_unknown(key: str) -> str:
     if key == "embedder.url":
         return "is not a setting; write the address as embedder.provider"
-    known = (name for row in ROWS.values() for name in (row.key, row.short) if name)
+    group = ROWS.get(key.partition(".")[0])
+    if group and not isinstance(group.type, Type) and key.count(".") <= group.named:
+        names = "NAME, and below it " * (group.named - key.count("."))
+        return f"must hold {names}{', '.join(group.type)}"
+    known = [name for row in ROWS.values() for name in (row.key, row.short) if name]
+    below = [
+        name.removeprefix(f"{key}.") for name in known if name.startswith(f"{key}.")
+    ]
+    if below:
+        return f"must hold {', '.join(below)}"
     near = get_close_matches(
         key, (name for name in known if not key.startswith(f"{name}.")), 1
     )

@@ -8,7 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput
-from ..model.values import ACTIVE, GROUPS, KEPT_BOTH, extra_value, record, replace
+from ..model.values import (
+    ACTIVE,
+    GROUPS,
+    KEPT_BOTH,
+    PREDICATE_RULES,
+    extra_value,
+    record,
+    replace,
+)
 from ..text.entities import normalize_currency
 from ..text.language import (
     RELATED_COSINE,
@@ -78,15 +86,12 @@ class Predicate:
     dedup_policy: str = CORROBORATE
 
 
-# key in config.yaml → (field, allowed values)
-RULES = {
-    "cardinality": ("cardinality", ("single", "multi")),
-    "conflictPolicy": ("conflict_policy", (SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH)),
-    "normalize": (
-        "normalize",
-        ("none", "trim", "lowercase", "lowercase_trim", "currency"),
-    ),
-    "dedupPolicy": ("dedup_policy", (CORROBORATE, STORE)),
+# key in config.yaml → field
+RULE_FIELDS = {
+    "cardinality": "cardinality",
+    "conflictPolicy": "conflict_policy",
+    "normalize": "normalize",
+    "dedupPolicy": "dedup_policy",
 }
 UNREGISTERED = Predicate()
 
@@ -107,18 +112,18 @@ def _read_predicate(name: str, given: Mapping[str, str]) -> Predicate:
         )
     fields: dict[str, str] = {}
     for key, value in given.items():
-        if key not in RULES:
+        valid = PREDICATE_RULES.get(key)
+        if valid is None:
             raise BadInput(
                 f'unknown rule {key!r} for predicate "{name}"',
-                "use one of " + ", ".join(RULES),
+                "use one of " + ", ".join(PREDICATE_RULES),
             )
-        field, valid = RULES[key]
         if value not in valid:
             raise BadInput(
                 f'invalid {key} for predicate "{name}": {value!r}',
                 "use one of " + ", ".join(valid),
             )
-        fields[field] = value
+        fields[RULE_FIELDS[key]] = value
     return Predicate(**fields)
 
 

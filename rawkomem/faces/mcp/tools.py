@@ -27,6 +27,7 @@ from ...recall.signals import cut_note, filter_of
 from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.beliefs import Waiting
+from ...repository.core import LIST_ALL
 from ...repository.learning import Remembered
 from ...repository.writing import SAME_TITLE, Stored, doubts_about
 from ...state.changes import SIGNALS
@@ -525,5 +526,7 @@ def _draft_row(item: Waiting, draft: Draft) -> tuple[dict[str, str], str]:
 
 
 def complaint(failure: RawkoError) -> str:
-    """Return an error as one redacted line."""
+    """Return an error as one redacted line, whose hint names a tool instead of a command."""
+    if failure.hint == LIST_ALL:
+        failure.hint = "'search' finds memories by their words"
     return redact(one_line(failure.in_full, 600), pii=False)
