@@ -4,11 +4,9 @@ no proxies, limits for time and size, a few retries, and error texts without key
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
-from ..model.values import record
+from ..model.values import TYPE_CHECKING, record
 from ..redaction.find import redact
 from ..text.clean import one_line
 from .guard import (
@@ -32,6 +30,9 @@ from .guard import (
     user_policy,
 )
 
+if TYPE_CHECKING:
+    import ssl
+
 # Looks names up, connects, and starts TLS; a test can replace these functions.
 #
 # Proxy variables in the environment are ignored, because a proxy would connect to an unchecked
@@ -44,6 +45,13 @@ def look_up(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(place[0]) for *_, place in rows))
 
 
+def system_tls() -> ssl.SSLContext:
+    """Return a context that checks certificates by those of the system."""
+    import ssl  # few commands connect
+
+    return ssl.create_default_context()
+
+
 @record
 class Wires:
     """The functions that look names up, connect, and check servers' certificates."""
@@ -52,7 +60,7 @@ class Wires:
     connect: Callable[[tuple[str, int], float], socket.socket] = (
         socket.create_connection
     )
-    tls: Callable[[], ssl.SSLContext] = ssl.create_default_context
+    tls: Callable[[], ssl.SSLContext] = system_tls
 
 
 SYSTEM_WIRES = Wires()
@@ -194,6 +202,8 @@ class Client:
         return True
 
     def _exchange(self, data: bytes, headers: Mapping[str, str]) -> HttpAnswer:
+        from http.client import HTTPException
+
         sock = self._connect()
         deadline = time.monotonic() + self._bounds.seconds
         # One limit for the whole exchange, however slowly the server sends.
@@ -201,7 +211,7 @@ class Client:
         timer.start()
         try:
             answer = self._send(sock, data, headers)
-        except (http.client.HTTPException, OSError):
+        except (HTTPException, OSError):
             answer = HttpAnswer(DROPPED)
         finally:
             timer.cancel()
@@ -216,7 +226,9 @@ class Client:
     def _send(
         self, sock: socket.socket, data: bytes, headers: Mapping[str, str]
     ) -> HttpAnswer:
-        connection = http.client.HTTPConnection(self.target.host, self.target.port)
+        from http.client import HTTPConnection
+
+        connection = HTTPConnection(self.target.host, self.target.port)
         connection.default_port = DEFAULT_PORTS[self.target.scheme]
         connection.sock = sock
         # connecting by itself, it would look the name up unchecked
@@ -287,6 +299,8 @@ class Client:
         """Wrap the socket in TLS if the address asks for it; the certificate must match the host's name."""
         if not self.target.secure:
             return sock
+        from ssl import SSLError
+
         try:
             return self._wires.tls().wrap_socket(sock, server_hostname=self.target.host)
         except (OSError, ValueError) as error:
@@ -295,7 +309,7 @@ class Client:
             hint = (
                 "Check the url, and whether the server's certificate is valid for it."
             )
-            kind = RequestFailed if isinstance(error, ssl.SSLError) else NotListening
+            kind = RequestFailed if isinstance(error, SSLError) else NotListening
             raise kind(f"no TLS with {self.target.host}: {why}", hint) from None
 
 

@@ -11,7 +11,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ..exchange.memory_page import memory_page_text
-from ..exchange.sinks import tell_sinks
 from ..files.append import RETRY_MS, Written, write_locked
 from ..files.installation import read_templates
 from ..files.layout import FOLDER
@@ -127,6 +126,8 @@ def write(
     settings = core.settings
     with as_warning(core, "written, but the sinks were not notified"):
         if new and settings.sinks.any:
+            from ..exchange.sinks import tell_sinks  # an HTTP client
+
             tell_sinks(layout, settings.sinks, plan.code, new, core.warn)
     with as_warning(core, "written, but not in the ledger"):
         if settings.ledger != "off" and any(map(operation_of, new)):

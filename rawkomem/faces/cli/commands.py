@@ -14,7 +14,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from ... import __version__
-from ...files.installation import list_docs_pages
 from ...model.errors import NotFound, RawkoError
 from ...model.filters import Filter
 from ...model.values import CREATES, STATUSES
@@ -121,6 +120,14 @@ def tags_with_counts(repository: Repository) -> Iterable[tuple[str, str]]:
     return [(tag, counted(number, "memory")) for tag, number in sorted(counts.items())]
 
 
+def docs_pages(_: Repository) -> Iterable[tuple[str, str]]:
+    """Return (name, description) of every page of the documentation."""
+    # it loads what else writes and removes files
+    from ...files.installation import list_docs_pages
+
+    return list_docs_pages()
+
+
 # parameter → the function that lists its values, each with a remark
 COMPLETED: dict[str, ListValues] = {
     **dict.fromkeys(("id", "ids", "other", "old", "new", "related"), ids_with_titles),
@@ -131,7 +138,7 @@ COMPLETED: dict[str, ListValues] = {
         lambda repository: [(one.id, one.title) for one in repository.drafts.all()],
     ),
     "include": lambda _: [(word, "") for word in (*STATUSES, "all")],
-    "page": lambda _: list_docs_pages(),
+    "page": docs_pages,
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from click import Path, argument
 
 from ...files.check import printable
-from ...files.session_records import Access, effects
+from ...files.session_records import Access, accesses, effects
 from ...git.citations import GONE, STALE, UNKNOWN, Cited, place_from
 from ...git.runner import user_name
 from ...index.catalogue import Row
@@ -27,7 +27,7 @@ from ...text.acts import GUARD_KEY, applies_of
 from ...text.clean import one_line
 from ...text.entities import resolve_entity
 from .answers import Fields
-from .declarations import answer, shortened, verb
+from .declarations import answer, prints_json, shortened, verb
 from .opening import effect_line
 from .options import ALL, AS_OF, BY, FILTERS
 from .terminal import day, note, paint, say, tell_nothing, wide
@@ -149,7 +149,7 @@ def list_command(
     layers = layered.layers.named(layer) if layer else layered.layers.all[:1]
     only = filter_of(**options)
     rows = [(one, row) for one in layers for row in one.repository.list(only)]
-    used = {one.name: one.repository.lifecycle.accesses() for one in layers}
+    used = {one.name: accesses(one.repository.layout) for one in layers}
     is_page = limit is None and not as_json and sys.stdout.isatty()
     answer(
         [
@@ -256,12 +256,13 @@ def show_command(repository: Repository, id: str, as_of: str) -> Any:
       rawkomem show ID --json
     """
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
-    access = repository.lifecycle.accesses().get(memory.id, Access())
+    access = accesses(repository.layout).get(memory.id, Access())
     return {
         "memory": memory,
         "columns": rfc_columns(memory, access.count, access.last),
         "access": access,
-        "strength": repository.lifecycle.strength(memory),
+        # only JSON has it, and it counts the links of all memories
+        "strength": repository.lifecycle.strength(memory) if prints_json() else None,
         "trust": repository.beliefs.trust(memory),
         "cited": repository.citations.of(memory),
         "came": effects(repository.layout).get(memory.id),

@@ -1,4 +1,7 @@
-"""The parser for hot commands takes plain forms and leaves everything else to click."""
+"""The parser for hot commands takes plain forms and leaves everything else to click; other commands load little."""
+
+import subprocess
+import sys
 
 import pytest
 from rawkomem.faces.cli.options import parse_plain
@@ -38,3 +41,13 @@ def test_plain(words, folder, changed, arguments):
 )  # fmt: skip
 def test_left_to_click(words):
     assert parse_plain(words.split()) is None
+
+
+def test_a_listing_loads_neither_numpy_nor_an_http_client(rawkomem, project):
+    rawkomem("add", "Backups run at night.")
+    code = "import sys; from rawkomem.faces.cli import run; run(sys.argv[1:]); print({'numpy', 'http.client', 'ssl'} & {*sys.modules})"
+    for words in (["list"], ["show", "backups-run-at-night"], ["drafts"]):
+        printed = subprocess.run(
+            [sys.executable, "-c", code, *words], cwd=project, capture_output=True, check=True, text=True
+        )
+        assert printed.stdout.endswith("set()\n"), printed.stdout
