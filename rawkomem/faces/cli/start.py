@@ -52,6 +52,7 @@ To undo a step:
   rawkomem connect NAME --remove an agent or git
   rawkomem uninstall             what rawkomem wrote, except your memories"""
 FIRST_MEMORY = "'We chose X because …' --when 'choosing|changing X'"
+COMMIT = f"git add {FOLDER} && git commit"
 TEXT = Fields("title body", "\n{title:bold}\n{body:text}")
 
 
@@ -228,9 +229,7 @@ class Guide:
             )
 
     def _git(self) -> Iterator[GuideStep]:
-        try:
-            work_tree(self.project)
-        except NotFound:
+        if not _is_in_git(self.project):
             note(
                 "there is no git repository here; after 'git init', run 'rawkomem init' again"
             )
@@ -259,6 +258,8 @@ class Guide:
         for kind, number in kinds.items():
             review = f"{self.command} review --all-from {shlex.quote(kind)} --activate"
             say(f"  let agents use the imported memories ({number}): {review}")
+        if self.is_changed and _is_in_git(self.project):
+            say(f"  share the memories with your team: {COMMIT}")
         if self.connected:
             say(f"  start {self.connected[0]} here and work as usual")
         if used:
@@ -266,6 +267,14 @@ class Guide:
             say(f"  see what an agent gets for a task: {self.command} inject {task}")
         elif not waiting:
             say(f"  store your first memory: {self.command} add {FIRST_MEMORY}")
+
+
+def _is_in_git(folder: str) -> bool:
+    try:
+        work_tree(folder)
+    except NotFound:
+        return False
+    return True
 
 
 def _answered(step: GuideStep, question: str, yes: bool) -> bool:

@@ -100,7 +100,9 @@ def test_a_script_gets_everything_but_the_review(shop):
     assert set(statuses(shop).values()) == {"quarantined"} and len(statuses(shop)) == 4
     assert "rawkomem hook claude" in (shop / ".claude" / "settings.json").read_text()
     assert "check --staged" in (shop / ".git" / "hooks" / "pre-commit").read_text()
-    assert "review --all-from instructions --activate" in told.partition("Next:")[2]
+    end = told.partition("Next:")[2]
+    assert "review --all-from instructions --activate" in end
+    assert "share the memories with your team: git add .rawko && git commit" in end
     again = rawkomem("init", "--yes").stdout
     assert "Nothing new" in again and "To undo a step" not in again
 
