@@ -23,7 +23,8 @@ rawkomem status --json
 
 An object that a command prints starts with `"schema": {JSON_SCHEMA_VERSION}`, the version of the keys on this page. The version rises
 when a key is renamed or removed, or when its meaning changes; it stays when a key is added. Items of a list have no
-version of their own and follow the same one. Times are ISO 8601 in UTC. An error is one line on stderr, with an exit code other than 0.
+version of their own and follow the same one. Times are ISO 8601 in UTC. Until a
+person has committed a memory, every memory counts as `vouched`. An error is one line on stderr, with an exit code other than 0.
 
 `make docs` generates this page from the commands; do not edit it. A command with "(list)" prints a list of such
 objects, the others print one object. Not every object has the keys in italics. A command in several rows prints the first
