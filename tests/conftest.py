@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import rawkomem.embed.blas  # before a test imports numpy: waiting threads of OpenBLAS use the processor
+import rawkomem.embed.minilm_pass  # before a test imports numpy: waiting threads of OpenBLAS use the processor
 from hypothesis import HealthCheck, settings
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.model.values import replace

@@ -58,7 +58,7 @@ def statements(file: Path) -> Iterator[ast.AST]:
 
 def test_imports_are_read():
     """The rules below would hold for a reader that sees nothing."""
-    assert imports("rawkomem.git.head") >= {"rawkomem.files.layout"}
+    assert imports("rawkomem.files.git_folder") >= {"rawkomem.files.layout"}
     assert imports("rawkomem.faces.mesh") >= {"rawkomem.faces.mesh.api", "rawkomem.faces.mesh.records"}
 
 

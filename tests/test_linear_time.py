@@ -15,21 +15,26 @@ import pytest
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.exchange.formats import read_format
 from rawkomem.exchange.instructions import cut_sections as cut_headings
-from rawkomem.exchange.memory_page import escaped_line as plain_line
-from rawkomem.exchange.memory_page import without_links
 from rawkomem.exchange.notes import MAX_NOTE_WORDS
 from rawkomem.exchange.sources import Source
 from rawkomem.faces.lsp.documents import conditions_in, fronts, lines_of, names_in
 from rawkomem.files.reading import read_data
-from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks
-from rawkomem.format.body import list_items, read_citation, sections_of, wikilinks_in
+from rawkomem.format.blocks import (
+    append_holds,
+    cut_pieces,
+    list_items,
+    read_citation,
+    sections_of,
+    split_blocks,
+    wikilinks_in,
+)
 from rawkomem.format.entries import first_heading, read_log
 from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.citations import TooLong, mentions_symbol, symbol_text
 from rawkomem.git.connection import cut_block, put_block
 from rawkomem.git.merge import merge_entries
-from rawkomem.hosts.our_entries import parsed as parse_jsonc
+from rawkomem.hosts.connect import parsed as parse_jsonc
 from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn.chat_logs import turns_of_history
 from rawkomem.learn.drafts import choose_drafts, drafts_of_exchanges
@@ -44,6 +49,7 @@ from rawkomem.model.entries import Task, Unreadable
 from rawkomem.model.errors import RawkoError
 from rawkomem.recall.excerpt import excerpt
 from rawkomem.recall.signals import question_of, question_of_task
+from rawkomem.state.strength import parse_expression
 from rawkomem.text.chunks import count_tokens, cut_chunks
 from rawkomem.text.clean import clean, hidden_characters, one_line, visible_text, without_escapes
 from rawkomem.text.commands import fits_command
@@ -57,12 +63,13 @@ from rawkomem.text.conditions import (
     specific_stems,
     subject_text,
 )
-from rawkomem.text.entities import entities_in, normalize_currency
-from rawkomem.text.expression import parse_expression
+from rawkomem.text.difference import risks_in
 from rawkomem.text.language import is_copy, is_identical, language, numbers_and_negations, statement_of
 from rawkomem.text.paths import fits_glob, fits_wildcards, is_file_glob, paths_in, spell_out_glob
 from rawkomem.text.prompts import without_markup
 from rawkomem.text.prose import (
+    entities_in,
+    normalize_currency,
     prose_lines,
     scan_for_injection,
     sentences,
@@ -70,8 +77,9 @@ from rawkomem.text.prose import (
     summarize,
     topic_slug,
     without_code,
+    without_links,
 )
-from rawkomem.text.risks import risks_in
+from rawkomem.text.prose import escaped_line as plain_line
 from rawkomem.text.safe import safe_body, safe_title
 from rawkomem.text.scripts import mixed_script
 

@@ -1,7 +1,8 @@
 """`bench speed`: measures how long the real commands take, as processes, in milliseconds and in starts.
 
 A start is the median time of `python -c pass` on the same machine in the same run. Limits are given
-in starts, because machines differ and are noisy.
+in starts, because machines differ and are noisy. As a program, this file keeps a repository open and injects
+repeatedly, as a server does, and prints the times as JSON.
 """
 
 from __future__ import annotations
@@ -30,12 +31,11 @@ from ..format.blocks import SEPARATOR
 from ..format.frontmatter import emit_entry, emit_fields
 from ..index.catalogue import Catalogue
 from ..index.stores.database import MEMORY, index_path, open_database
-from ..model.entries import Entry, Value
+from ..model.entries import Entry, Task, Value
 from ..model.filters import Filter
 from ..model.values import record
 from ..repository import Repository
 from ..repository.machine import store_size
-from .warm import TIMED_CALLS, WARM_UP_CALLS, call_times
 
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
 GUARDS = 50  # memories that apply to acts
@@ -155,7 +155,7 @@ def _fill_second_tier(project: str) -> None:
 
 def _warm(project: str, start: float, name: str) -> list[Measure]:
     """Return the times of a process that keeps the repository open, and its peak memory."""
-    words = [sys.executable, "-m", "rawkomem.bench.warm", project, *queries()]
+    words = [sys.executable, "-m", "rawkomem.bench.speed", project, *queries()]
     process = subprocess.Popen(words, stdout=subprocess.PIPE)
     assert process.stdout is not None
     times = json.load(process.stdout)
@@ -525,3 +525,27 @@ def memory_text(chance: random.Random, prose: MadeProse, number: int) -> str:
         items = [f"- {prose.sentence(chance, own)}\n" for _ in range(2)]
         text += f"\n## {heading}\n\n{' '.join(sentences)}\n\n{''.join(items)}"
     return text
+
+
+WARM_UP_CALLS = 5  # calls that fill caches and are not timed
+TIMED_CALLS = 60
+
+
+def call_times(call: Callable[[str], object], texts: list[str]) -> tuple[float, float]:
+    """Return median and 95th percentile of a call in milliseconds.
+
+    Each text gets another number each time, so that no cached answer is used.
+    """
+    times = []
+    for number in range(WARM_UP_CALLS + TIMED_CALLS):
+        begun = time.perf_counter()
+        call(f"{texts[number % len(texts)]} {number}")
+        times.append((time.perf_counter() - begun) * 1000)
+    times = sorted(times[WARM_UP_CALLS:])
+    return times[len(times) // 2], times[len(times) * 95 // 100]
+
+
+if __name__ == "__main__":
+    repository = Repository.open(sys.argv[1])
+    p50, p95 = call_times(lambda text: repository.inject(Task(text)), sys.argv[2:])
+    print(json.dumps({"p50": p50, "p95": p95}))

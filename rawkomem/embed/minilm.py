@@ -198,8 +198,7 @@ class MiniLmEmbedder:
         return [self._start, *kept, self._end] if is_known else []
 
     def _run(self, batches: list[list[list[int]]]) -> list[bytes]:
-        from .blas import workers  # before anything else imports numpy
-        from .minilm_pass import Encoder
+        from .minilm_pass import Encoder, workers
 
         encoder = self._encoder = self._encoder or Encoder(self._file)
         threads = min(workers(), len(batches))

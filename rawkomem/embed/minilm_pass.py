@@ -1,4 +1,4 @@
-"""BERT's forward pass in numpy: int8 weights, float32 arithmetic, several texts in one batch without
+"""Import numpy with one thread for matrix products, if nothing has imported it before; BERT's forward pass in numpy: int8 weights, float32 arithmetic, several texts in one batch without
 padding.
 
 The tokens of all texts are rows of one matrix, so that each product of a layer is one large
@@ -7,11 +7,28 @@ product. Only attention, which must stay inside a text, is computed text by text
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from ..files.background import is_background
+
+# Starting OpenBLAS's thread pool takes 35 ms of a cold query, and our own threads, one per batch of texts, are faster.
+# The environment is restored, so that programs that this process starts are not slowed down.
+THREADS_VARIABLE = "OPENBLAS_NUM_THREADS"  # read once, when the library is loaded
+if "numpy" in sys.modules or THREADS_VARIABLE in os.environ:
+    import numpy as numpy
+
+    HAS_ONE_THREAD = os.environ.get(THREADS_VARIABLE) == "1"
+else:
+    os.environ[THREADS_VARIABLE] = "1"
+    import numpy as numpy
+
+    del os.environ[THREADS_VARIABLE]
+    HAS_ONE_THREAD = True
+np = numpy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +43,18 @@ EPSILON = np.float32(1e-12)  # added to a variance, as in BERT
 # the bits of float16's infinity: those of positive finite numbers are smaller
 INFINITE = 0x7C00
 NEGATIVE = 0x8000  # the sign bit of float16
+
+
+def workers() -> int:
+    """Return how many threads to use: one per core, or one if products may use threads of their own.
+
+    A background process uses one.
+    """
+    if is_background() or not HAS_ONE_THREAD:
+        return 1
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Linear:

@@ -78,7 +78,7 @@ def configured_embedder(settings: EmbedderSettings) -> Embedder:
     if settings.provider == MINILM:
         return contextual_embedder()
     if settings.provider == TRANSFORMERS:
-        from .transformer import TransformerEmbedder
+        from .endpoint import TransformerEmbedder
 
         return CachedEmbedder(TransformerEmbedder(settings))
     from .endpoint import EndpointEmbedder

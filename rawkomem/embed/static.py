@@ -380,7 +380,7 @@ class StaticEmbedder:
 
     def _bulk_sums(self, texts: list[list[int]]) -> list[bytes]:
         """Return the same vectors with numpy. Importing it takes a tenth of a second, which pays only for bulk work."""
-        from .blas import numpy as np
+        from .minilm_pass import np
 
         weights, numbers = self._vectors.table()
         factors = np.frombuffer(weights, "<u4").astype(np.float64)

@@ -6,10 +6,7 @@
     titles.
 `instructions`: Read pages of instructions: CLAUDE.md, AGENTS.md, Cursor's rules. Sections become memories.
 `notes`: Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, Claude Code's auto memory, OKF
-    bundles, and our own files.
-`json_stores`: Read memories in JSON: those of mem0, and our own JSON Lines.
-`memory_page`: Write the text of `.rawko/MEMORY.md`: every active memory, in an order that does not depend on time or
-    usage.
+    bundles, our own files; and memories in JSON: those of mem0, and our own JSON Lines.
 `written_files`: Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown, OKF
     bundles.
 `memory_lane`: Read Memory Lane's `memories.db` (v4.1), an untrusted SQLite file: read-only and within limits.

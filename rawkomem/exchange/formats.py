@@ -25,12 +25,6 @@ from .instructions import (
     is_instructions,
     read_instructions,
 )
-from .json_stores import (
-    is_mem0,
-    is_own_export,
-    read_mem0,
-    read_own_export,
-)
 from .memory_lane import is_lane, read_lane
 from .memory_mesh import is_yamo, read_blocks, read_yamo
 from .neolata import is_neolata, neolata_files, read_neolata
@@ -39,9 +33,13 @@ from .notes import (
     basic_memory_folders,
     is_claude_memory,
     is_markdown,
+    is_mem0,
+    is_own_export,
     is_serena,
     read_claude_memory,
     read_markdown,
+    read_mem0,
+    read_own_export,
     read_serena,
 )
 from .sources import SKIPPED_FOLDERS, Source

@@ -13,8 +13,7 @@ from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.values import replace, without
 from .imported_entries import as_values, id_here, texts_in
-from .json_stores import item_entry
-from .notes import renamed_fields, with_long_fields
+from .notes import item_entry, renamed_fields, with_long_fields
 from .sources import Source
 
 Row = dict[str, str]

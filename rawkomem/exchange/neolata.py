@@ -63,7 +63,7 @@ from .imported_entries import (
     texts_in,
     valid_tags,
 )
-from .json_stores import item_entry, item_text, items_in
+from .notes import item_entry, item_text, items_in
 from .sources import Source, SourcePage
 
 Item = dict[str, Any]

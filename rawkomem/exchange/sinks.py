@@ -19,13 +19,15 @@ from ..model.errors import BadInput, Busy, RawkoError, Refused, Unwritable
 from ..model.ids import hex_hash
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
 from ..model.values import CREATES, filled, iso, now, record, replace
-from ..net.client import Bounds, Client, read_key
-from ..net.guard import (
+from ..net import (
     PUBLIC_ONLY,
+    Bounds,
+    Client,
     Policy,
     RequestFailed,
     check_key,
     check_target,
+    read_key,
     read_url,
     user_policy,
 )

@@ -19,10 +19,8 @@ from ..state.changes import ENDS, RELATED
 from ..state.trust import IMPORTED
 from ..text.acts import PATHS_KEY, applies_of
 from ..text.clean import one_line
-from ..text.prose import first_sentence
-from .json_stores import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT
-from .memory_page import link_text
-from .notes import RESERVED_FILES
+from ..text.prose import first_sentence, link_text
+from .notes import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT, RESERVED_FILES
 from .sources import ALWAYS_KEY, DESCRIPTION_KEY
 
 LIST_NAME = ".rawkomem-export.json"

@@ -1,10 +1,10 @@
 """Lay out, read, write, watch and check the files of a repository, and this machine's records.
 
 `layout`: paths of a repository and the user's folders; listing and reading files; texts that a user gives
-`git_folder`: a project's git folder, and the folder of this machine's records in it
+`git_folder`: a project's git folder, and the folder of this machine's records in it; whether HEAD is another commit
 `private`: files below `.rawko/local` and in the folder of records, locks; making these folders and their secrets
-`records`: the private SQLite file of what this machine remembers
-`takeover`: copying records and texts from another local folder
+`records`: the private SQLite file of what this machine remembers; copying records and texts from
+another local folder
 `reading`: one memory file as entries and Problems
 `append`: the only writer of entries; change files and gathering them
 `replace`: atomic replacement of files, the generated page

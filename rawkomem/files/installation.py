@@ -26,10 +26,9 @@ from .layout import (
     walk,
 )
 from .private import EDITS, kept_path
-from .records import close_records, read
+from .records import close_records, read, unused_paths
 from .replace import PAGE, is_below, is_generated, leads_out
 from .session_records import DraftRecords
-from .takeover import unused_paths
 
 CONFIG_TEXT = f"""\
 # Settings of this repository; 'rawkomem docs settings' lists them all.

@@ -2,9 +2,9 @@
 
 `yaml_mapping`: a strict YAML reader that keeps every scalar as text.
 `frontmatter`: keys and values; reads and writes frontmatter and whole entries as text.
-`blocks`: splits a file into blocks, and joins entries to a file.
+`blocks`: splits a file into blocks, and joins entries to a file; what a body holds: sections, list items, wikilinks,
+citations.
 `entries`: parses texts into entries with Problems; a person's text with flags.
-`body`: sections, list items, wikilinks and citations.
 `mesh_fields`: lessons and metadata of RFC-0011 as frontmatter.
 `yamo`: YAMO blocks and the chain of their hashes.
 `handler`: our frontmatter for the package python-frontmatter.

@@ -44,7 +44,7 @@ from ..redaction.entries import (
     redact_entry,
 )
 from ..redaction.find import redact
-from ..redaction.rules import RULES
+from ..redaction.values import RULES
 from ..text.acts import APPLIES_KEY, GUARD_KEY, act_problem
 from ..text.clean import clean, hidden_characters
 from ..text.conditions import condition_problems

@@ -1,9 +1,7 @@
 """Run git, find the author of each entry, check commits and branches, merge memory files, connect hooks, cite code.
 
-`head`: the git folder and its HEAD, without running git
 `runner`: running git; work tree, tracked files, ids, the user's name
-`authorship`: who committed each entry
-`settled`: the settings that a person committed
+`authorship`: who committed each entry; the settings that a person committed
 `staged`: git's index, the parent commits, and the lines that a commit adds
 `commit_checks`: the checks of a commit, edits as amendments, duplicates
 `branch`: the changes of a branch to memories

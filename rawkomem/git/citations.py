@@ -16,7 +16,7 @@ from hashlib import sha1
 
 from ..files.git_folder import find_git
 from ..files.layout import MAX_FILE_BYTES, Layout, read_bytes
-from ..format.body import (
+from ..format.blocks import (
     WRITTEN_BLOB_DIGITS,
     Citation,
     citations_in,

@@ -17,7 +17,7 @@ from ..files.archive import bundled_files, folder_of_bundle, is_bundle
 from ..files.check import COPY_HINT, MARKERS_HINT, by_memory, marker_problems
 from ..files.layout import Layout
 from ..files.reading import decode_file, read_texts
-from ..format.body import citations_in, read_citation
+from ..format.blocks import citations_in, read_citation
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.ids import order_key

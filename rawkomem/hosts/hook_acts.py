@@ -14,19 +14,19 @@ from ..index.act_table import ActRule, ActTable, Tables, guarding, read_table
 from ..learn.turns import calls_asked
 from ..model.user_settings import LEARNING_GUARD
 from ..model.values import TYPE_CHECKING, now
-from ..text.acts import (
-    ASK,
-    ASKED,
-    DENIED,
-    DENY,
-    DONE_ANYWAY,
-    REMIND,
-    REMINDED,
-    Act,
-)
+from ..text.acts import ASK, ASKED, DENIED, DENY, DONE_ANYWAY, REMIND, REMINDED, Act
 from ..text.paths import path_below
-from .hook_input import as_json, project_of, read_call, say
-from .known_hosts import AFTER, COMMAND, HOSTS, WRITE, Call
+from .known_hosts import (
+    AFTER,
+    COMMAND,
+    HOSTS,
+    WRITE,
+    Call,
+    as_json,
+    project_of,
+    read_call,
+    say,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

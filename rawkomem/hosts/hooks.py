@@ -31,7 +31,6 @@ from .hook_calls import (
     note_failure,
     notice_of,
 )
-from .hook_input import as_json, project_of, read_call, read_stdin, say
 from .hook_prompt import (
     begin_session,
     recalled,
@@ -51,6 +50,11 @@ from .known_hosts import (
     TALK,
     TURN,
     Call,
+    as_json,
+    project_of,
+    read_call,
+    read_stdin,
+    say,
 )
 
 # for the answers of a store outside this machine: hosts stop a hook after 5 to 10 s

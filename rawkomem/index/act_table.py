@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 
+from ..files.git_folder import git_stamp
 from ..files.layout import Layout, find_layout, user_config
 from ..files.private import open_private, replace_private, secret_name
-from ..git.head import git_stamp
 from ..model.errors import RawkoError
 from ..model.values import as_dict, now, record
 from ..text.acts import Act, Applies, fits, marks_of

@@ -36,9 +36,9 @@ import time
 
 import apsw
 
+from ..files.git_folder import git_stamp
 from ..files.layout import Layout
 from ..files.private import seal_of
-from ..git.head import git_stamp
 from ..model.entries import Memory
 from ..model.errors import Busy, Unwritable
 from ..model.filters import Filter, asked, passes_field

@@ -185,8 +185,12 @@ class View:
         if self._condition is None:
             # few questions have conditions
             from ..files.session_records import Access, accesses
-            from ..state.strength import FILTER_FIELDS, TIME_FIELDS, filter_columns
-            from ..text.expression import parse_expression
+            from ..state.strength import (
+                FILTER_FIELDS,
+                TIME_FIELDS,
+                filter_columns,
+                parse_expression,
+            )
 
             test = parse_expression(self.only.where, FILTER_FIELDS, TIME_FIELDS)
             used = accesses(self.layout)

@@ -14,7 +14,7 @@ from ..model.filters import Filter
 from ..model.values import DAY, GROUPS, now, record
 from ..state.graph import LinkGraph, build_graph
 from ..state.trust import is_valid
-from ..text.entities import entities_of, resolve_entity
+from ..text.prose import entities_of, resolve_entity
 from .catalogue import Catalogue, memory_of
 from .index import View
 from .stores.protocol import SearchStore

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ..format.body import (
+from ..format.blocks import (
     NOT_RECORDED,
     NOT_SEEN,
     NOTHING_SAID,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..files.session_records import draft_id
-from ..format.body import items_under
+from ..format.blocks import items_under
 from ..format.mesh_fields import (
     LESSON_HEADINGS,
     LESSON_TAG,

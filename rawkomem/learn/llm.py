@@ -18,8 +18,7 @@ from ..model.entries import Memory
 from ..model.errors import BadInput, RawkoError
 from ..model.user_settings import LEARNING_GUARD, LlmSettings
 from ..model.values import iso
-from ..net.client import RETRY_PAUSES, Api, JsonApi, api_url
-from ..net.guard import RequestFailed
+from ..net import RETRY_PAUSES, Api, JsonApi, RequestFailed, api_url
 from ..redaction.find import redact
 from ..text.clean import one_line
 from ..text.safe import safe_body, safe_title

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from ..format.body import items_under, numbered
+from ..format.blocks import items_under, numbered
 from ..format.mesh_fields import lesson_context
 from ..format.yamo import YamoBlock, build_block, emit_yamo
 from ..model.entries import Entry, Memory, Plan

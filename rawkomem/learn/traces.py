@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..format.body import list_items, numbered
+from ..format.blocks import list_items, numbered
 from ..format.frontmatter import EXPERIENCE_NUMBER
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..format.body import items_under, list_items
+from ..format.blocks import items_under, list_items
 from ..index.index import View
 from ..index.stores.protocol import SearchStore
 from ..model.entries import Memory

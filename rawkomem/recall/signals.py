@@ -82,8 +82,7 @@ def filter_of(**words: Words) -> Filter:
     """Return the Filter for these options. Raise BadInput if a value is invalid."""
     only = read_filter(words)
     if only.where:
-        from ..state.strength import FILTER_FIELDS, TIME_FIELDS
-        from ..text.expression import parse_expression
+        from ..state.strength import FILTER_FIELDS, TIME_FIELDS, parse_expression
 
         parse_expression(only.where, FILTER_FIELDS, TIME_FIELDS)
     return only

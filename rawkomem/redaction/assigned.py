@@ -15,9 +15,12 @@ from functools import lru_cache
 
 from ..model.values import TYPE_CHECKING
 from ..text.clean import late_regex
-from .rules import DATA, WORD_SETS, Hit, compiled, occurring
 from .values import (
+    DATA,
     NO_VALUES,
+    WORD_SETS,
+    Hit,
+    compiled,
     is_chosen,
     is_code,
     is_keylike,
@@ -28,6 +31,7 @@ from .values import (
     is_strong,
     is_technical,
     letter_runs,
+    occurring,
 )
 
 if TYPE_CHECKING:

@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ..model.values import record
 from ..text.clean import visible_text
 from .assigned import find_assigned, find_in_tables, is_plain_secret, with_english_words
-from .rules import (
+from .values import (
+    CHECKS,
+    CONTEXT_CHECKS,
     LITERALS,
+    NUMBER_CHECKS,
     PERSONAL_RULES,
     PREFIX_RULES,
     RULES,
@@ -20,14 +23,9 @@ from .rules import (
     Hit,
     Rule,
     compiled,
-    occurring,
-)
-from .values import (
-    CHECKS,
-    CONTEXT_CHECKS,
-    NUMBER_CHECKS,
     iban_in,
     is_random,
+    occurring,
     phone_in,
 )
 

@@ -5,7 +5,7 @@
 `commits`: Memories and git commits: manual edits of committed memories, staged memories compared with others, and changes moved into the files of their memories
 `connections`: What memories are connected with: links and walks along them, clusters, entities, episodes, and cited places in the code
 `core`: The object that the facade and all parts of the library share: one repository's files, settings and index
-`experience`: What earlier work taught: traces of runs, the experience log, a brief before the next task, and lessons from failures
+`experience`: What earlier work taught: traces of runs, the experience log, a brief before the next task, lessons from failures, and skills: import, find, rate and export them, propose skills and write reflections
 `injecting`: Inject: choose the memories for the prompt of a task, and explain the choice
 `layers`: Layers: the project's memories, the user's own, and those of shared repositories, which are read- only
 `learning`: Learn from sessions: drafts that wait for a decision, statements and requests in transcripts, and memories that a quote of a person proves
@@ -15,9 +15,8 @@
 `purging`: Remove a memory's text for good
 `settings`: Settings from config.yaml of the repository and of the user
 `settings_table`: The table of settings, one row each, the types of their values, and the reader of a settings file
-`skills`: Skills: import, find, rate and export them; propose skills and write reflections from memories
 `transfer`: What enters and leaves a repository: import and export in the formats of other tools, the ledger of writes and recalls, and sinks that receive changes
-`writing`: Store and change memories: the keyword arguments of `add` and `amend`, the checks of an entry, and the only write path, which updates sinks, the ledger and MEMORY.md after the write
+`writing`: Store and change memories: the keyword arguments of `add` and `amend`, the checks of an entry, and the only write path, which updates sinks, the ledger and MEMORY.md after the write; the text of MEMORY.md
 """
 
 from __future__ import annotations
@@ -52,12 +51,11 @@ if TYPE_CHECKING:
     from .beliefs import Beliefs, Undoing, Waiting
     from .commits import Edits
     from .connections import Citations, Episodes, Graph
-    from .experience import Lessons, Traces
+    from .experience import Lessons, Skills, Traces
     from .layers import Layers
     from .learning import Drafts, Learning
     from .machine import Store
     from .maintenance import Lifecycle, Retention
-    from .skills import Skills
     from .transfer import Exchange, Ledger, Sinks
     from .writing import Stored
 
@@ -133,7 +131,8 @@ class Repository:
     )
     sinks: Sinks = lazy("transfer.Sinks", "Send changes to a daily log or a webhook.")
     skills: Skills = lazy(
-        "skills.Skills", "Skills: import, find, rate, export, propose from memories."
+        "experience.Skills",
+        "Skills: import, find, rate, export, propose from memories.",
     )
     store: Store = lazy(
         "machine.Store",

@@ -104,8 +104,7 @@ from ..state.trust import (
     trust_of,
 )
 from ..text.acts import ASK
-from ..text.difference import compare
-from ..text.risks import Risk, risks_of
+from ..text.difference import Risk, compare, risks_of
 from .core import Wing, batches
 from .writing import arrival, as_one_change
 

@@ -22,6 +22,7 @@ from ..files.machine_records import purged_ids
 from ..files.private import lock
 from ..files.reading import is_implicit
 from ..files.replace import Replacing
+from ..git.authorship import settled_settings
 from ..git.commit_checks import (
     AddedMemories,
     CheckedCommit,
@@ -32,7 +33,6 @@ from ..git.commit_checks import (
     restored_file,
 )
 from ..git.runner import committed_files, committing_people
-from ..git.settled import settled_settings
 from ..git.staged import Staged, is_memory
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused

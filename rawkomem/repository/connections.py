@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..files.append import Written
-from ..format.body import read_citation
+from ..format.blocks import read_citation
 from ..git import citations
 from ..git.citations import Cited
 from ..index.catalogue import CITES

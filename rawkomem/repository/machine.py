@@ -27,9 +27,16 @@ from ..files.git_folder import kept_folder
 from ..files.installation import only_here
 from ..files.layout import Layout, read_text_file, sweep, user_repository_config
 from ..files.machine_records import PERSON
-from ..files.records import UNSAFE_FILE_SYSTEMS, file_system, records_path, take_rows
+from ..files.records import (
+    UNSAFE_FILE_SYSTEMS,
+    copy_texts,
+    file_system,
+    records_in,
+    records_path,
+    take_rows,
+    unused_paths,
+)
 from ..files.replace import replace_whole
-from ..files.takeover import copy_texts, records_in, unused_paths
 from ..format.frontmatter import read_frontmatter
 from ..git.connection import DRIVER_SECTION
 from ..git.runner import GitFailed, work_tree

@@ -37,9 +37,8 @@ from ..files.machine_records import (
     note_purge,
 )
 from ..files.private import lock
-from ..files.records import open_intents
+from ..files.records import open_intents, unused_paths
 from ..files.replace import PAGE, remove_temporary, remove_unfinished, temporary_folder
-from ..files.takeover import unused_paths
 from ..index.contextual import forget_vectors
 from ..index.stores.database import forget_others, index_path
 from ..learn.drafts import QUOTE_KEY

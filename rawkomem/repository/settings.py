@@ -8,9 +8,9 @@ import marshal
 import os
 
 from ..embed.embedder import EmbedderSettings
+from ..files.git_folder import git_stamp
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import Layout, user_cache, user_config, user_repository_config
-from ..git.head import git_stamp
 from ..index.stores.database import StoreSettings
 from ..model.errors import BadInput, NewerFormat
 from ..model.user_settings import LlmSettings, SinkSettings

@@ -376,7 +376,7 @@ def _settled(layout: Layout, identities: Any, known: Known | None) -> Known | No
     if not find_git(layout.project):
         return None
     # these start processes
-    from ..git.settled import settled_settings
+    from ..git.authorship import settled_settings
     from ..state.trust import AGENTS
 
     agents = () if identities == "off" else (*AGENTS, *identities)

@@ -29,10 +29,10 @@ from ..exchange.instructions import (
     shortened_page,
     staying_rules,
 )
-from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
 from ..exchange.neolata import KEPT_KEY, facts_in
+from ..exchange.notes import OWN_FORMAT
 from ..exchange.sinks import (
     Flushed,
     SinkStatus,

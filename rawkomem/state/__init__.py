@@ -7,11 +7,10 @@
 `history`: the steps of a memory, its explanation, differences, undo
 `schema`: the JSON Schema of a frontmatter
 `claims`: claims, and new texts that update a memory
-`contradictions`: sentences that contradict each other
-`cues`: the words of each language that reveal a contradiction (cues.json)
+`contradictions`: sentences that contradict each other; their words are in cues.json
 `graph`: edges, walks and drawings
 `digests`: digests and episodes
-`strength`: strength, and the columns of RFC-0011
+`strength`: strength, and the columns of RFC-0011; the conditions of `--filter`
 `housekeeping`: duplicates, corroboration, consolidation, prune
 `runs`: traces and experiences as runs
 """

@@ -7,7 +7,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ..format.body import (
+from ..format.blocks import (
     CITES_KEY,
     Citation,
     citations_in,

@@ -17,7 +17,6 @@ from ..model.values import (
     record,
     replace,
 )
-from ..text.entities import normalize_currency
 from ..text.language import (
     RELATED_COSINE,
     SIMILAR,
@@ -25,6 +24,7 @@ from ..text.language import (
     shared_words,
     statement_of,
 )
+from ..text.prose import normalize_currency
 from .changes import linking, outweighs, plan_corroborate, superseding
 from .fold import NEEDS_REVIEW, TRUST_INSUFFICIENT, after, new_memory, plan_quarantined
 from .plans import Trust, claimed_time, ids_in, plan_add

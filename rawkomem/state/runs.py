@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..format.body import list_items, sections_of
+from ..format.blocks import list_items, sections_of
 from ..model.entries import Memory
 from ..model.values import record
 from .trust import reachable

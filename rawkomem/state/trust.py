@@ -92,7 +92,7 @@ def claimed_about(memory: Memory) -> tuple[str, str] | None:
 
 
 def _entities(memory: Memory) -> tuple[str, ...]:
-    from ..text.entities import entities_of  # few filters need it
+    from ..text.prose import entities_of  # few filters need it
 
     return entities_of(memory)
 

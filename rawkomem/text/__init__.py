@@ -6,12 +6,10 @@
 `chunks`: cuts bodies into chunks; counts tokens and things.
 `prompts`: the person's request in a prompt.
 `safe`: defuses injected text.
-`risks`: marks what looks dangerous in a text; `difference`: compares two texts for a reviewer.
-`paths`: paths and file globs.
+`difference`: compares two texts for a reviewer, and marks what looks dangerous.
 `conditions`: whenToUse.
 `acts`: appliesTo and guard: which commands and writes of an agent a memory applies to.
+`paths`: paths and file globs.
 `commands`: the simple commands of a shell line, and patterns of commands.
-`prose`: sentences, summaries, topics, text that reads like instructions.
-`entities`: entities and sums of money in a text.
-`expression`: the conditions of `--filter`.
+`prose`: sentences, summaries, topics, text that reads like instructions, entities, sums of money.
 """

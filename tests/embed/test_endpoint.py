@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from rawkomem.embed.embedder import EmbedderFailed, EmbedderSettings
 from rawkomem.embed.endpoint import BATCH_TEXTS, EndpointEmbedder, embeddings_url, start_server
-from rawkomem.net.client import Client
-from rawkomem.net.guard import user_policy
+from rawkomem.net import Client, user_policy
 
 from tests.embed.server import Answer, Server, vector
 

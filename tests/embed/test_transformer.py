@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rawkomem.embed.embedder import EmbedderSettings
+from rawkomem.embed.endpoint import model_label
 from rawkomem.embed.providers import open_embedder
-from rawkomem.embed.transformer import model_label
 
 
 @pytest.fixture(scope="module")

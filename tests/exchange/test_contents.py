@@ -4,10 +4,10 @@ import re
 from urllib.parse import unquote
 
 import pytest
-from rawkomem.exchange.memory_page import memory_page_text
 from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.errors import Refused
 from rawkomem.repository import Repository
+from rawkomem.repository.writing import memory_page_text
 
 LINK = re.compile(r"^- \[(.*)\]\(([^)]+)\)", re.MULTILINE)
 

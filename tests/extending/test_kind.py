@@ -10,11 +10,11 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
-from rawkomem.exchange.memory_page import memory_page_text
 from rawkomem.faces.cli.commands import cli
 from rawkomem.format.entries import read_entries
 from rawkomem.model.entries import Entry
 from rawkomem.model.values import CHANGES, CREATES, Kind
+from rawkomem.repository.writing import memory_page_text
 from rawkomem.state import schema
 from rawkomem.state.fold import REGISTRY
 from rawkomem.state.plans import ChangeKind, plan_change

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import rawkomem
 from rawkomem.files.layout import Layout
-from rawkomem.format.body import Citation, citations_in, read_citation, why_path_refused, with_citations
+from rawkomem.format.blocks import Citation, citations_in, read_citation, why_path_refused, with_citations
 from rawkomem.git import citations
 from rawkomem.git.citations import CitationChecks, TooLong, blob_id, mentions_symbol, symbol_text
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from rawkomem.files.git_folder import git_stamp
 from rawkomem.files.layout import Layout, is_text_path, read_bytes, sweep
 from rawkomem.files.reading import read_data
 from rawkomem.git.authorship import History, digests_in, read_history
-from rawkomem.git.head import git_stamp
 from rawkomem.state.trust import AGENTS, HIDDEN_AUTHOR, author_state
 
 

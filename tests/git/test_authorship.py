@@ -5,11 +5,11 @@ import shutil
 import sys
 
 import pytest
+from rawkomem.files.git_folder import git_stamp
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout
 from rawkomem.git import authorship
 from rawkomem.git.authorship import History, digests_in, read_blobs, read_history, read_versions
-from rawkomem.git.head import git_stamp
 from rawkomem.git.runner import Git as OurGit
 from rawkomem.git.runner import GitFailed
 from rawkomem.state.trust import AGENT, AUTHORS, HIDDEN_AUTHOR, PERSON, UNCOMMITTED, UNKNOWN, author_state

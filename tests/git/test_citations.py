@@ -4,7 +4,7 @@ import os
 
 import pytest
 from rawkomem.files.layout import MAX_FILE_BYTES, Layout
-from rawkomem.format.body import read_citation
+from rawkomem.format.blocks import read_citation
 from rawkomem.git.citations import FRESH, GONE, MAX_CITATIONS, STALE, UNKNOWN, CitationChecks, blob_id, place_from
 from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput

@@ -5,7 +5,7 @@ from contextlib import closing
 
 from rawkomem.index.index import REDACTION
 from rawkomem.index.stores.database import open_database
-from rawkomem.redaction import assigned, rules, values
+from rawkomem.redaction import assigned, values
 
 
 def test_a_writer_does_not_wait_for_the_disk_at_every_commit(tmp_path):
@@ -17,7 +17,7 @@ def test_a_writer_does_not_wait_for_the_disk_at_every_commit(tmp_path):
 def test_a_changed_table_renews_the_index():
     """The index holds redacted copies: whoever changes the table must change the index's checksum with it."""
     rows = (
-        (rules.DATA, rules.TAGS, assigned.ASCII_SIGNS),
+        (values.DATA, values.TAGS, assigned.ASCII_SIGNS),
         (assigned.URL, assigned.ASSIGNMENT, assigned.DECLARATION, assigned.EXPRESSION, assigned.HEADINGS),
         [sorted(names) for names in (assigned.PASSWORDS, assigned.SECRETS, assigned.TOKENS, assigned.KEY_OWNERS)],
         (values.MIN_STRONG_LENGTH, values.MIN_RANDOM_LENGTH, values.CHOSEN.pattern),

@@ -4,7 +4,7 @@ import socket
 import ssl
 from pathlib import Path
 
-from rawkomem.net.client import Wires
+from rawkomem.net import Wires
 
 CERTIFICATE = str(Path(__file__).parent / "data" / "tests-only.pem")  # for example.com and a few more, made for this
 

@@ -8,20 +8,24 @@ import time
 
 import pytest
 from rawkomem.model.values import replace
-from rawkomem.net.client import DROPPED, Bounds, Client, Wires, error_text
-from rawkomem.net.guard import (
+from rawkomem.net import (
+    DROPPED,
     LOOPBACK,
     NEVER,
     PRIVATE,
     PUBLIC,
     PUBLIC_ONLY,
     Blocked,
+    Bounds,
+    Client,
     NotListening,
     Policy,
     RequestFailed,
+    Wires,
     check_addresses,
     check_target,
     classify_address,
+    error_text,
     read_url,
     user_policy,
 )

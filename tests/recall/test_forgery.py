@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rawkomem.faces.mcp.tools import found_list, whole_memory
 from rawkomem.faces.mesh.api import MemoryContextManager
 from rawkomem.faces.mesh.records import SearchResult, format_results
-from rawkomem.format.body import Citation
+from rawkomem.format.blocks import Citation
 from rawkomem.git.citations import Cited
 from rawkomem.hosts.hooks import answer
 from rawkomem.hosts.known_hosts import HOSTS, PROMPT, REWRITTEN, START, Call

@@ -20,7 +20,7 @@ from rawkomem.recall.scoring import (
 )
 from rawkomem.recall.signals import Question, Signals, question_of
 from rawkomem.state.trust import Standing, compute_trust, is_valid, trust_of
-from rawkomem.text.entities import matching_entities
+from rawkomem.text.prose import matching_entities
 
 from tests.recall.helpers import DAY, NOW, item, memory
 from tests.seeds import by_case

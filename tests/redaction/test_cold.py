@@ -6,7 +6,7 @@ import sys
 import pytest
 from rawkomem.redaction.assigned import PLACE_WORDS
 from rawkomem.redaction.find import LITERALS
-from rawkomem.redaction.rules import _word_set, occurring
+from rawkomem.redaction.values import _word_set, occurring
 
 COMPILED = """
 import sys, re2

@@ -1,7 +1,7 @@
 """Sums of money in one form."""
 
 import pytest
-from rawkomem.text.entities import normalize_currency
+from rawkomem.text.prose import normalize_currency
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,16 @@
 import pytest
 from rawkomem.model.entries import Memory
 from rawkomem.model.ids import slug
-from rawkomem.text.entities import entities_in, entities_in_path, entities_of, matching_entities, resolve_entity
-from rawkomem.text.prose import Vocabulary, telling_words, topic_slug
+from rawkomem.text.prose import (
+    Vocabulary,
+    entities_in,
+    entities_in_path,
+    entities_of,
+    matching_entities,
+    resolve_entity,
+    telling_words,
+    topic_slug,
+)
 
 from tests.seeds import seed_cases
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.model.errors import BadInput
-from rawkomem.text.expression import parse_expression
+from rawkomem.state.strength import parse_expression
 
 from tests.cpu import cpu_seconds
 

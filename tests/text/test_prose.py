@@ -1,7 +1,7 @@
 """Sentences and wikilinks of Markdown bodies."""
 
 import pytest
-from rawkomem.format.body import wikilinks_in
+from rawkomem.format.blocks import wikilinks_in
 from rawkomem.text.prose import sentences, without_code
 
 from tests.cpu import cpu_seconds

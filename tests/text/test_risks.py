@@ -1,8 +1,7 @@
 """What looks dangerous in a text, and what does not."""
 
 import pytest
-from rawkomem.text.difference import compare
-from rawkomem.text.risks import risks_in
+from rawkomem.text.difference import compare, risks_in
 
 
 def why(text: str) -> list[str]:

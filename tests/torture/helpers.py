@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rawkomem.embed.providers import bundled_embedder
+from rawkomem.files.git_folder import git_stamp
 from rawkomem.files.layout import hash_of_file, is_text_path, sweep
-from rawkomem.git.head import git_stamp
 from rawkomem.index import catalogue
 from rawkomem.index.conditions import fired_by
 from rawkomem.index.index import Index

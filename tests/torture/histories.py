@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
+from rawkomem.files.git_folder import git_stamp
 from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import SEPARATOR
-from rawkomem.git.head import git_stamp
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import Refused
 from rawkomem.model.values import ACTIVE, DAY, ERROR, IMPORTANCE, Problem, iso

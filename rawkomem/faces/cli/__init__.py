@@ -1,7 +1,7 @@
 """Run the command line: parse, make one library call, print.
 
 `options`: Declare the options of commands as data, and parse the frequent commands without click
-`terminal`: Print text, JSON and one-line errors, with colors only on a terminal
+`terminal`: Print text, JSON and one-line errors, with colors only on a terminal; show long output in a pager
 `answers`: Declare the fields of an answer once: they give its JSON, its text and docs/json.md
 `searching`: `rawkomem search`: print the memories that fit a question
 `injecting`: `rawkomem inject`: print the memories that belong in the prompt of a task
@@ -10,7 +10,6 @@
 `opening`: Open the repository of a command, find out who runs it, and report decisions
 `commands`: List every command with its module and its help, load a command when it runs, and complete its parameters on Tab
 `declarations`: Declare click commands: a line for each argument and option, the fields of the answer, groups, and examples
-`pager`: Show long output of a command in a pager, as git does: `less -FRX`, $RAWKOMEM_PAGER or $PAGER
 `adding`: `rawkomem add`, `amend`, `delete`, `purge` and `undo`, and let a person write a text in $EDITOR
 `listing`: show memories: `rawkomem list` and `show`; cite code, list entities, write MEMORY.md
 `reasons`: Explain memories: `rawkomem why`, `context` and `history`
@@ -40,7 +39,7 @@ import sys
 from ...model.errors import RawkoError, WrittenUnseen
 from ...model.values import TYPE_CHECKING
 from .options import expanded, parse_plain, run_of
-from .terminal import complain, say_written
+from .terminal import complain, paged, say_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,10 +135,7 @@ def _paged(command: str, call: Callable[[], T]) -> T:
     """Run a call; send its output to a pager if the command is in PAGED and stdout is a terminal."""
     if command not in PAGED or sys.stdout is None or not sys.stdout.isatty():
         return call()
-    from .pager import paged
-
-    with paged():
-        return call()
+    return paged(call)
 
 
 def _system_error(failure: Exception) -> RawkoError:

@@ -57,8 +57,7 @@ from ...repository.settings import load_settings
 from ...repository.settings_table import read_values
 from ...text.chunks import counted
 from ...text.clean import one_line
-from ...text.difference import compare, value_text
-from ...text.risks import risks_in
+from ...text.difference import compare, risks_in, value_text
 from .answers import Fields
 from .declarations import answer, verb
 from .listing import DOUBTFUL, answer_stale

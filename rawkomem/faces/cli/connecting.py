@@ -22,6 +22,7 @@ from ...git.connection import carry_out_connection as carry_out_git
 from ...git.connection import plan_git_connection as plan_git
 from ...git.runner import projects_below
 from ...hosts.connect import (
+    PROGRAM_NAMES,
     FileEdit,
     carry_out,
     connectable,
@@ -36,7 +37,6 @@ from ...hosts.connect import (
     servers_file,
 )
 from ...hosts.known_hosts import HOSTS
-from ...hosts.our_entries import PROGRAM_NAMES
 from ...hosts.person import PERSON
 from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.installed import how_to_add, how_to_reach

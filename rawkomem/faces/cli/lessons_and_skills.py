@@ -25,13 +25,12 @@ from ...learn.skills import (
 )
 from ...learn.syntheses import LOOKBACK_MEMORIES
 from ...model.errors import BadInput
-from ...repository import Repository, experience, skills
-from ...repository.skills import Ingested, Synthesis
+from ...repository import Repository, experience
+from ...repository.experience import Ingested, Synthesis
 from ...state.changes import heritage_of
 from ...state.trust import DERIVED
 from ...text.chunks import counted
-from ...text.difference import risk_lines
-from ...text.risks import risks_of
+from ...text.difference import risk_lines, risks_of
 from .answers import Fields
 from .declarations import answer, one_of, prints_json, verbs
 from .options import BY, DRY_RUN, REASON
@@ -290,7 +289,7 @@ def skill_command() -> None:
 @skill_command.verb(
     "list",
     "[QUERY]...",
-    f"--limit -n 1.. ={skills.MAX_SKILLS}: Maximum number of results.",
+    f"--limit -n 1.. ={experience.MAX_SKILLS}: Maximum number of results.",
     "--explain: Show the parts of each score.",
     [SKILL],
     [SKILL_MATCH],

@@ -25,7 +25,7 @@ from ...state.strength import rfc_columns
 from ...state.trust import EVENT_TIME, Trust, shown_status
 from ...text.acts import GUARD_KEY, applies_of
 from ...text.clean import one_line
-from ...text.entities import resolve_entity
+from ...text.prose import resolve_entity
 from .answers import Fields
 from .declarations import answer, prints_json, shortened, verb
 from .opening import effect_line

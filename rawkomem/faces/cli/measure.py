@@ -16,15 +16,16 @@ from typing import Any
 from click import Path, UsageError, argument, option
 
 from ... import __version__
-from ...bench.gold import (
+from ...bench.recall import (
     DEFAULT_CORPUS,
     Figures,
     measure_learning,
+    measure_recall,
     measure_replay,
     measure_secrets,
     read_corpus,
+    replay_here,
 )
-from ...bench.recall import measure_recall, replay_here
 from ...bench.speed import measure_speed, measure_stores
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin

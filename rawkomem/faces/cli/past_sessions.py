@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import click
 from click import Path, argument, confirm, open_file
 
-from ...bench.gold import verdict_counts
+from ...bench.recall import verdict_counts
 from ...files.private import lock
 from ...hosts.replay import (
     COVERED,

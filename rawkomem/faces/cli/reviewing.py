@@ -43,8 +43,7 @@ from ...repository.writing import as_one_change
 from ...text.acts import ASK, GUARDS
 from ...text.chunks import counted
 from ...text.clean import one_line
-from ...text.difference import compare, risk_lines
-from ...text.risks import Risk, risks_of
+from ...text.difference import Risk, compare, risk_lines, risks_of
 from .adding import REDACTED_REMARK, RESUME, STORED, write_in_editor
 from .answers import Fields, indented
 from .declarations import answer, one_of, prints_json, shortened, verb, verbs

@@ -81,7 +81,7 @@ def mcp_command(folder: str, port: int | None) -> None:
 
         anyio.run(server.serve_stdio)
         return
-    from ..mcp.http_door import HTTP_PATH, listen_on_loopback, serve_http
+    from ..mcp.agent_server import HTTP_PATH, listen_on_loopback, serve_http
 
     token = _mcp_token()
     listening = listen_on_loopback(port)

@@ -39,8 +39,7 @@ from .declarations import verb
 from .importing import shown_path
 from .opening import author, open_repository
 from .options import DRY_RUN
-from .pager import paged
-from .terminal import note, paint, say, wide
+from .terminal import note, paged, paint, say, wide
 
 # formats of files that people write for agents
 READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")
@@ -294,10 +293,7 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
         if word not in ("s", "show"):
             say("Answer y for yes, n for no, s to see the texts.")
             continue
-        with paged():
-            for entry in step.texts:
-                say(TEXT.text(entry))
-            say()
+        paged(lambda: say("".join(f"{TEXT.text(entry)}\n" for entry in step.texts)))
 
 
 @verb(

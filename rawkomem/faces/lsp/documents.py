@@ -21,8 +21,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from ...files.layout import AREAS, MAX_FILE_BYTES, Layout, find_layout
 from ...files.reading import read_data, read_file
-from ...format.blocks import split_blocks
-from ...format.body import WIKILINK
+from ...format.blocks import WIKILINK, split_blocks
 from ...index.catalogue import memory_of
 from ...model.entries import Entry, Memory
 from ...model.errors import NotFound

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ...format.body import WIKILINK
+from ...format.blocks import WIKILINK
 from ...model.errors import Refused
 from ...model.installed import how_to_install
 from ...text.clean import clean

@@ -10,7 +10,7 @@ from rawkomem.model.errors import BadInput
 from rawkomem.model.values import read_time
 from rawkomem.recall.scoring import score_before
 from rawkomem.state.trust import type_of
-from rawkomem.text.entities import entities_of
+from rawkomem.text.prose import entities_of
 
 from .database import AT, ROWS, build, metadata
 

@@ -8,7 +8,7 @@ from rawkomem.exchange.sinks import Event, checked_webhook, events_of
 from rawkomem.files.layout import Layout, user_config
 from rawkomem.model.entries import Entry
 from rawkomem.model.user_settings import WebhookSettings
-from rawkomem.net.client import Bounds, Client
+from rawkomem.net import Bounds, Client
 
 STORED = Entry(kind="memory", id="mem_1_aaaaaa", title="Why apsw", body="Because.", at=1_769_164_200_000, by="alice")
 

@@ -13,7 +13,7 @@ from rawkomem.files.private import lock
 from rawkomem.files.records import read
 from rawkomem.model.user_settings import WebhookSettings
 from rawkomem.model.values import replace
-from rawkomem.net.guard import Blocked, RequestFailed
+from rawkomem.net import Blocked, RequestFailed
 
 from tests.embed.server import Answer, Server
 from tests.exchange.sinks.helpers import STORED, client, configure, event, webhook

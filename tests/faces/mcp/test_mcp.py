@@ -17,9 +17,8 @@ import anyio
 import httpx2
 from mcp.shared.exceptions import MCPError
 from rawkomem.faces.loopback import Door
-from rawkomem.faces.mcp import http_door as transport
-from rawkomem.faces.mcp.agent_server import INSTRUCTIONS, list_tools
-from rawkomem.faces.mcp.http_door import Guard
+from rawkomem.faces.mcp import agent_server as transport
+from rawkomem.faces.mcp.agent_server import INSTRUCTIONS, Guard, list_tools
 from rawkomem.faces.mcp.tools import VERBS, Caller
 from rawkomem.files.private import lock
 from rawkomem.model.entries import Draft, Entry

@@ -286,8 +286,8 @@ def test_a_kill_during_the_move_loses_and_doubles_nothing(project, monkeypatch):
     id = filled(project)
     Git(project)("init", "-q")
     for step in (
-        "rawkomem.files.takeover.copy_rows",
-        "rawkomem.files.takeover.remove_texts",
+        "rawkomem.files.records.copy_rows",
+        "rawkomem.files.records.remove_texts",
         "rawkomem.files.records._remove",
     ):
         with monkeypatch.context() as patch:

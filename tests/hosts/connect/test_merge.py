@@ -7,17 +7,18 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rawkomem.hosts.connect import hook_handlers, hook_items
-from rawkomem.hosts.known_hosts import HOSTS, MCP_ENTRY
-from rawkomem.hosts.our_entries import (
+from rawkomem.hosts.connect import (
     edited,
     has_server,
+    hook_handlers,
+    hook_items,
     parsed,
     put_hooks,
     put_server,
     take_hooks,
     take_server,
 )
+from rawkomem.hosts.known_hosts import HOSTS, MCP_ENTRY
 
 JSON_HOSTS = ("claude", "gemini", "cursor", "copilot")
 FILES = {  # they come back to the byte

@@ -7,9 +7,8 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 from rawkomem.faces.cli.connecting import host_command
-from rawkomem.hosts.connect import first_step, hook_handlers
+from rawkomem.hosts.connect import first_step, hook_handlers, parsed
 from rawkomem.hosts.known_hosts import HOSTS, MCP_ENTRY
-from rawkomem.hosts.our_entries import parsed
 
 from tests.hosts.connect.test_connect import home, tree  # noqa: F401
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from rawkomem.bench.gold import measure_replay
+from rawkomem.bench.recall import measure_replay
 from rawkomem.files.session_records import note_use
 from rawkomem.hosts.replay import COVERED, IGNORED, MISSING, SILENT, TITLED, find_sessions, read_past, replay
 from rawkomem.model.entries import Entry

@@ -471,7 +471,7 @@ def test_a_user_has_one_worker_for_all_repositories(filled, project, tmp_path, m
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="for want of priorities: not on Windows")
 def test_the_worker_has_the_lowest_priority_and_one_thread():
     check = WORK.replace("from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))", "")
-    check += "from rawkomem.embed.blas import workers"
+    check += "from rawkomem.embed.minilm_pass import workers"
     check += "; print(os.getpriority(os.PRIO_PROCESS, 0), workers(), os.environ['OMP_NUM_THREADS'])"
     environment = {**ENVIRONMENT, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", check], env=environment, capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ import lzma
 from pathlib import Path
 
 import pytest
-from rawkomem.bench.gold import measure_learning
+from rawkomem.bench.recall import measure_learning
 from rawkomem.learn.drafts import FILED, MAX_ASKED, choose_drafts, entry_of_draft
 from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted, typed_in
 from rawkomem.learn.repetitions import plain_words

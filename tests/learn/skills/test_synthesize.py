@@ -1,7 +1,7 @@
 """Drafts of skills from learnings and lessons, without files."""
 
 import pytest
-from rawkomem.format.body import items_under
+from rawkomem.format.blocks import items_under
 from rawkomem.learn.syntheses import APPROACH, AVOID, KNOW, RULES, grouped_sources, skill_draft
 from rawkomem.model.entries import Memory
 

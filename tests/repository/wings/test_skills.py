@@ -183,7 +183,7 @@ FAILURES = {
 
 @pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
 def test_where_a_model_fails_the_offline_result_stays(script, repository, asking, project, monkeypatch):
-    monkeypatch.setattr("rawkomem.net.client.time.sleep", lambda seconds: None)  # before it asks again
+    monkeypatch.setattr("rawkomem.net.time.sleep", lambda seconds: None)  # before it asks again
     remember(repository)
     before = files(project)
     asking(*script)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from rawkomem.model.entries import Memory
-from rawkomem.state.contradictions import contradictions, disagreement, prose_of
-from rawkomem.state.cues import CUES, UNITS, language_of
+from rawkomem.state.contradictions import CUES, UNITS, contradictions, disagreement, language_of, prose_of
 
 DATA = Path(__file__).parents[2] / "data"
 SETS = Path(__file__).parents[4] / "shared" / "data" / "eval"
