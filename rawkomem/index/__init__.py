@@ -1,7 +1,10 @@
 """The index: a database derived from the files, from which every question is answered.
 
 `index`: opens it, keeps it up to date, and shows the memories inside a filter.
-`catalogue`: its tables of files, entries, memories and authors; whole memories read back, claims, trust.
+`catalogue`: its tables; files, entries and memories read back.
+`authors`: who committed which entry.
+`standings`: the standing of memories, and the trust in them.
+`claims`: memories that claim something about the same thing or contradict each other.
 `conditions`: whenToUse conditions, and which of them fire for a task.
 `act_table`: the memories that apply to acts of an agent, in a file that hooks read.
 `sync`: compares the files with the index and reads those that changed.

@@ -33,10 +33,9 @@ from ..model.values import TYPE_CHECKING, now, replace
 from ..state.trust import is_valid
 from ..text.chunks import CHUNKER, counted
 from ..text.language import language_code
+from .authors import Authors
 from .catalogue import (
     SCHEMA_VERSION,
-    Authors,
-    Believed,
     Catalogue,
     Row,
     SyncReport,
@@ -47,6 +46,7 @@ from .catalogue import (
     row_of,
     rows_inside,
 )
+from .standings import Believed
 from .stores.database import (
     BROKEN,
     can_be_made,

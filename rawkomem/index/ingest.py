@@ -41,16 +41,8 @@ from ..text.chunks import cut_chunks
 from ..text.conditions import Fired, Situation, fires, read_conditions
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
-from .catalogue import (
-    FIRST_HELD,
-    ROW_COLUMNS,
-    UNREAD,
-    Catalogue,
-    Statements,
-    drop_facts,
-    memory_of,
-    put_claim,
-)
+from .catalogue import FIRST_HELD, ROW_COLUMNS, UNREAD, Catalogue, memory_of
+from .claims import Statements, drop_facts, put_claim
 from .conditions import put_conditions
 from .stores.protocol import SearchStore
 from .stores.sqlite import BODY, WHEN, Document, Passage
@@ -226,7 +218,7 @@ def _names_of_reference(name: str) -> list[str]:
 # Decides which entries a person vouches for: by a commit in HEAD, or by typing them on this
 # machine.
 #
-# A sync folds memories with it; index/catalogue.py folds memories again whose entries were
+# A sync folds memories with it; index/authors.py folds memories again whose entries were
 # committed since.
 
 IS_VOUCHING_ON = "SELECT value FROM authorship WHERE key = 'vouching'"

@@ -11,7 +11,8 @@ from ..files.reading import implicit_id
 from ..model.errors import RawkoError
 from ..model.values import Problem, record, warning
 from ..text.clean import one_line
-from .catalogue import Catalogue, pending_conflicts
+from .catalogue import Catalogue
+from .claims import pending_conflicts
 from .index import Index, worker_lock
 from .stores.database import BROKEN, in_memory
 

@@ -5,7 +5,7 @@ fired; order them and drop outdated ones.
 from __future__ import annotations
 
 from ..embed.static import is_embeddable
-from ..index.catalogue import opposed
+from ..index.claims import opposed
 from ..index.index import View
 from ..model.entries import Memory
 from ..model.filters import Filter

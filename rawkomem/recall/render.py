@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from ..index.catalogue import Believed
+from ..index.standings import Believed
 from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.values import TYPE_CHECKING, iso, record, replace

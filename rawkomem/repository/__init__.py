@@ -1,7 +1,7 @@
 """Repository: the entry point of the library. Its parts (`repo.skills`, …) are loaded on first use.
 
 `acts`: The memories that apply to acts of an agent, for the hooks that run at each act
-`beliefs`: Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts; undoing changes that this machine made; the list of what waits for a person
+`beliefs`: Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts
 `commits`: Memories and git commits: manual edits of committed memories, staged memories compared with others, and changes moved into the files of their memories
 `connections`: What memories are connected with: links and walks along them, clusters, entities, episodes, and cited places in the code
 `core`: The object that the facade and all parts of the library share: one repository's files, settings and index
@@ -16,6 +16,8 @@
 `settings`: Settings from config.yaml of the repository and of the user
 `settings_table`: The table of settings, one row each, the types of their values, and the reader of a settings file
 `transfer`: What enters and leaves a repository: import and export in the formats of other tools, the ledger of writes and recalls, and sinks that receive changes
+`undoing`: Undo changes that this machine made: the last one, or the change that wrote an entry
+`waiting`: The list of everything that waits for a person's decision: drafts, proposed changes, conflicts and memories in quarantine; and the decisions about them
 `writing`: Store and change memories: the keyword arguments of `add` and `amend`, the checks of an entry, and the only write path, which updates sinks, the ledger and MEMORY.md after the write; the text of MEMORY.md
 """
 
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
     from ..state.history import HistoryStep
-    from .beliefs import Beliefs, Undoing, Waiting
+    from .beliefs import Beliefs
     from .commits import Edits
     from .connections import Citations, Episodes, Graph
     from .experience import Lessons, Skills, Traces
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
     from .machine import Store
     from .maintenance import Lifecycle, Retention
     from .transfer import Exchange, Ledger, Sinks
+    from .undoing import Undoing
+    from .waiting import Waiting
     from .writing import Stored
 
     class Changes(TypedDict, total=False):
@@ -146,7 +150,7 @@ class Repository:
         "The project's memories, the user's own, and those of shared repositories.",
     )
     undoing: Undoing = lazy(
-        "beliefs.Undoing", "The last changes made on this machine; undo them."
+        "undoing.Undoing", "The last changes made on this machine; undo them."
     )
 
     def __init__(
@@ -438,7 +442,7 @@ class Repository:
         `kinds` limits the list to some of "proposal", "conflict", "draft" and "quarantined"; "more" adds the drafts
         that are less sure.
         """
-        from .beliefs import KINDS, waiting
+        from .waiting import KINDS, waiting
 
         return waiting(self, kinds or KINDS)
 
@@ -446,7 +450,7 @@ class Repository:
         self, item: Waiting, decision: str, reason: str = "", by: str = ""
     ) -> Sequence[Written]:
         """Carry out one of `item.decisions` ("keep", "drop", "both") and return the written entries."""
-        from .beliefs import decide
+        from .waiting import decide
 
         return decide(self, item, decision, reason, by)
 

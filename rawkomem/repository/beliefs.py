@@ -1,15 +1,10 @@
-"""Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and
-their conflicts; undoing changes that this machine made; and the list of what waits for a person.
-"""
+"""Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import (
     Callable,
     Collection,
-    Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
@@ -17,25 +12,13 @@ from functools import partial
 
 from ..exchange.sources import is_from, places_of
 from ..files.append import Written, in_one_change_file
-from ..files.archive import FoundFile, without_entries
-from ..files.kept_texts import keep_edited
-from ..files.layout import Layout
-from ..files.machine_records import PERSON, Arrivals, note_change, read_changes
-from ..files.reading import read_data
-from ..files.replace import Replacing
-from ..git.runner import committed_files, tracked_files, untracked_files
-from ..index.catalogue import (
-    DERIVES,
-    Believed,
-    memories_claiming,
-    memory_of,
-    opposed_keys,
-    pending_conflicts,
-)
-from ..model.entries import Change, Draft, Entry, Memory, Plan
-from ..model.errors import BadInput, NotFound, Refused
+from ..files.machine_records import PERSON, Arrivals
+from ..index.catalogue import DERIVES, memory_of
+from ..index.claims import memories_claiming, opposed_keys, pending_conflicts
+from ..index.standings import Believed
+from ..model.entries import Entry, Memory, Plan
+from ..model.errors import NotFound
 from ..model.filters import Filter
-from ..model.ids import new_id
 from ..model.values import (
     ACTIVE,
     TYPE_CHECKING,
@@ -61,10 +44,8 @@ from ..state.contradictions import (
     opposed_pairs,
 )
 from ..state.fold import (
-    ACTIVATE,
     REJECT,
     Review,
-    Vouches,
     fold,
     fold_proposed,
     is_by_hand,
@@ -79,13 +60,8 @@ from ..state.fold import (
 )
 from ..state.history import (
     Explained,
-    HistoryStep,
     Replaced,
     differences,
-    history,
-    is_present,
-    last_change,
-    plan_undo,
     replacements,
     why_not_in_use,
 )
@@ -103,13 +79,11 @@ from ..state.trust import (
     standing_of_entry,
     trust_of,
 )
-from ..text.acts import ASK
-from ..text.difference import Risk, compare, risks_of
 from .core import Wing, batches
 from .writing import arrival, as_one_change
 
 if TYPE_CHECKING:
-    from . import Repository
+    pass
 
 REVIEWS_AT_ONCE = 200  # written under one lock
 
@@ -514,394 +488,3 @@ class Beliefs(Wing):
 def _is_from_place(memory: Memory, place: str) -> list[bool]:
     """Return, for each place that a memory was imported from, whether it is inside `place`."""
     return [not place or is_from(one, place) for one in places_of(memory.extra)]
-
-
-# Undo changes that this machine made: the last one, or the change that wrote an entry.
-
-DROPPED = "drop"  # starts the names of changes that dropped a draft
-EARLIER_HINT = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
-MAX_UNDONE = 50  # memories; a larger change is undone only with `everything`
-
-
-@record
-class Undone:
-    """A change that was undone, or in a dry run would be: its steps, and the plan that undoes it."""
-
-    change: Change
-    steps: tuple[HistoryStep, ...]
-    plan: Plan
-    written: tuple[Written, ...] = ()
-    # memories whose entries of the change leave their files, because git does not have them
-    removed: tuple[str, ...] = ()
-    copies: tuple[str, ...] = ()  # of these files
-    reopened: tuple[str, ...] = ()  # dropped drafts that wait again
-
-
-class Undoing(Wing):
-    """Lists the changes that this machine made, and undoes them: by appending entries, or by removing uncommitted ones."""
-
-    def undo(
-        self,
-        entry: str = "",
-        everything: bool = False,
-        by: str = "",
-        dry_run: bool = False,
-    ) -> Undone:
-        """Undo the last change, or the one that wrote an entry or dropped a draft; raise NotFound if there is none.
-
-        Raise Refused if the change is already undone, is a purge, or is not in the files of this branch.
-
-        A change of more than 50 memories, such as a large import, needs `everything`. An agent's change that nobody
-        committed is removed from its files; a copy of each file stays in `.rawko/local/edits`.
-        """
-        change = _chosen_change(read_changes(self._layout), entry)
-        if change.name.startswith(DROPPED):
-            (id,) = change.memories
-            if id not in self._repo.drafts.dropped:
-                message = f"the change dropped the draft {id}, whose text was removed"
-                raise Refused(f"{message}: it cannot be undone", EARLIER_HINT)
-            if not dry_run:
-                self._repo.drafts.take_back(id)
-                note_drop(self._layout, id, change.name)
-            steps = _steps_of_change(change, {})
-            return Undone(change, steps, Plan(()), reopened=change.memories)
-        if dry_run:
-            return self._decide(change, everything, by)
-        undone: Undone
-
-        def decide() -> Plan:
-            nonlocal undone
-            undone = self._decide(change, everything, by)
-            if undone.removed:
-                undone = replace(undone, copies=self._remove(undone))
-            left = [
-                one for one in undone.plan.entries if one.about not in undone.removed
-            ]
-            return replace(undone.plan, entries=tuple(left))
-
-        written = self._core.write(decide)
-        self._repo.drafts.store.reopen(change.ids)
-        return replace(undone, written=tuple(written))
-
-    def changes(self, limit: int = 0) -> list[tuple[Change, tuple[HistoryStep, ...]]]:
-        """Return the changes that can be undone, with their steps, latest first; with a limit, only the last ones."""
-        done = read_changes(self._layout)
-        undone = {change.undoes for change in done}
-        undoable = [
-            one
-            for one in reversed(done)
-            if not (one.undoes or one.purged or one.name in undone)
-            and (
-                not one.name.startswith(DROPPED)
-                or one.ids <= self._repo.drafts.dropped.keys()
-            )
-        ]
-        return self._core.read(
-            lambda: [
-                (change, _steps_of_change(change, self._about(change)))
-                for change in undoable[: limit or None]
-            ]
-        )
-
-    def known(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """Return the memories that exist; the others were purged, or are on another branch."""
-        return self._core.known(ids)
-
-    def _uncommitted(
-        self,
-        change: Change,
-        about: Mapping[str, Sequence[Entry]],
-        vouches: Vouches | None,
-    ) -> set[str]:
-        """Return the memories whose entries of a change can be removed from their files, because git does not have them.
-
-        What a person vouches for is not removed, except that a person may remove a memory that they added. A memory
-        with later changes is deleted by an entry. If nobody vouches for anything, an entry undoes the change. Raise
-        Refused if a program undoes entries that are staged: the next commit would contain them.
-        """
-        layout = self._layout
-        ids = change.ids
-        is_person = self._core.via == PERSON
-        places: dict[str, set[str]] = {}  # memory → files
-        for id, said in about.items():
-            own = [entry for entry in said if entry.id in ids]
-            is_vouched = vouches is not None and any(map(vouches, own))
-            if any(entry.creates for entry in own):
-                is_free = len(own) == len(said) and (is_person or not is_vouched)
-            else:
-                is_free = vouches is not None and not is_vouched
-            if own and is_free:
-                places[id] = {entry.path for entry in own}
-        paths = set[str]().union(*places.values())
-        uncommitted = untracked_files(layout, paths)
-        in_git = paths - uncommitted
-        if in_git and vouches and not is_person:
-            committed = committed_files(layout, *in_git) or set()
-            staged = tracked_files(layout, in_git) - committed
-            if staged:
-                files = " ".join(
-                    shlex.quote(layout.path(path)) for path in sorted(staged)
-                )
-                raise Refused(
-                    f"the change {change.name} is staged for the next commit",
-                    f"run 'git restore --staged {files}', then 'rawkomem undo {change.name}'",
-                )
-        return {id for id, paths in places.items() if paths <= uncommitted}
-
-    def _remove(self, undone: Undone) -> tuple[str, ...]:
-        """Remove entries of a change from their files; return the paths of copies of these files."""
-        layout = self._layout
-        removed = undone.removed
-        gone = [step.entry for step in undone.steps if step.entry.target in removed]
-        ids = {entry.id for entry in gone}
-        changing = Replacing(layout, self._core.warn)
-        before: dict[str, bytes] = {}
-        for path in {entry.path for entry in gone}:
-            data = before[path] = changing.read(path) or b""
-            file = FoundFile(data, read_data(data, path, advice=False))
-            left = without_entries(file, lambda entry: entry.id in ids)
-            changing.put(path, left or None)
-        copies = keep_edited(layout, before)
-        changing.finish()
-        planned = [one for one in undone.plan.entries if one.about in removed]
-        note_change(layout, planned, undone.change.name)
-        return copies
-
-    def _about(self, change: Change) -> dict[str, Sequence[Entry]]:
-        return {id: self._core.entries(id) for id in change.memories}
-
-    def _decide(self, change: Change, everything: bool, by: str) -> Undone:
-        if len(change.memories) > MAX_UNDONE and not everything:
-            raise Refused(
-                f"the change {change.name} wrote {len(change.memories)} memories",
-                f"run 'rawkomem undo {change.name} --all' to undo all of them",
-            )
-
-        def read() -> Undone:
-            about = self._about(change)
-            if not is_present(change, about):
-                message = f"no file here contains the change {change.name}"
-                raise Refused(
-                    message,
-                    "switch to its branch, or run 'rawkomem undo --list' to choose another change",
-                )
-            vouches = self._core.vouching()
-            is_person = self._core.via == PERSON
-            removed = self._uncommitted(change, about, vouches)
-            plan = plan_undo(change, about, vouches, by, is_person, removed)
-            steps = _steps_of_change(change, about)
-            planned = {entry.about for entry in plan.entries}
-            return Undone(change, steps, plan, removed=(*sorted(planned & removed),))
-
-        return self._core.read(read)
-
-
-def note_drop(layout: Layout, draft: str, undoes: str = "") -> None:
-    """Record for `undo` that a draft was dropped, or that a drop was undone."""
-    dropped = Entry(kind="delete", id=draft, about=draft)
-    note_change(layout, [dropped], undoes, new_id(DROPPED, now()))
-
-
-def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
-    if entry:
-        matches = [change for change in changes if entry in (change.name, *change.ids)]
-        if not matches:
-            raise NotFound(
-                f"this machine made no change {entry!r}",
-                "run 'rawkomem undo --list' to see its changes",
-            )
-        if any(other.undoes == matches[-1].name for other in changes):
-            raise Refused(f"the change {entry} is already undone", "nothing to do")
-        return matches[-1]
-    change = last_change(changes)
-    if change is None:
-        raise NotFound(
-            "there is no change to undo",
-            "run 'rawkomem history ID' to see the changes of a memory",
-        )
-    if change.purged:
-        raise Refused(
-            f"the last change was the purge of {change.purged}, which cannot be undone",
-            EARLIER_HINT,
-        )
-    return change
-
-
-def _steps_of_change(
-    change: Change, about: Mapping[str, Sequence[Entry]]
-) -> tuple[HistoryStep, ...]:
-    if change.name.startswith(DROPPED):
-        return tuple(
-            HistoryStep(Entry(kind="delete", id=id, about=id), "dropped a draft", ())
-            for id in change.ids
-        )
-    return tuple(
-        replace(step, told=step.told.removeprefix("undone: "))
-        for said in about.values()
-        for step in history(said)
-        if step.entry.id in change.ids
-    )
-
-
-# The list of everything that waits for a person's decision: drafts, proposed changes, conflicts and
-# memories in quarantine; and the decisions about them.
-
-KINDS = DRAFT, PROPOSAL, CONFLICT, QUARANTINED = (
-    "draft",
-    "proposal",
-    "conflict",
-    "quarantined",
-)
-MORE = "more"  # asks for the drafts of which the person is not asked; they are of the kind DRAFT
-KEEP = "keep"
-DROP = "drop"
-BOTH = "both"
-JOIN = "join"
-# kind → decision → what it does
-DECISIONS = {
-    DRAFT: {KEEP: "store it as a memory", DROP: "discard it"},
-    PROPOSAL: {KEEP: "apply the change", DROP: "discard the change"},
-    CONFLICT: {
-        KEEP: "use it in place of the other",
-        DROP: "archive it; the other stays",
-        BOTH: "use both",
-    },
-    QUARANTINED: {KEEP: "put it into use", DROP: "archive it"},
-}
-# about a draft that names acts of an agent
-GUARD_DECISIONS = {
-    KEEP: "store it; the agent is reminded when it does this",
-    ASK: "store it; you are asked when an agent does this",
-    DROP: "discard it",
-}
-# about a draft that says the same as a memory
-AGREEING_DECISIONS = {
-    KEEP: "confirm the memory that says the same",
-    JOIN: "add these words to that memory",
-    BOTH: "store it as a memory of its own",
-    DROP: "discard it",
-}
-
-
-@record
-class Waiting:
-    """One item that waits for a person's decision."""
-
-    kind: str  # one of KINDS
-    id: str  # of the draft, or of the memory
-    title: str
-    at: int  # when it was found or last changed, in milliseconds
-    draft: Draft | None = None
-    memory: Memory | None = None  # all kinds except DRAFT
-    # only PROPOSAL: the changes, and the memory with them
-    proposal: Proposal | None = None
-    # only CONFLICT: the memory in use that `memory` contradicts
-    other: Memory | None = None
-    # the contradicting sentences; empty if claims contradict
-    said: tuple[str, str] = ("", "")
-
-    @property
-    def decisions(self) -> dict[str, str]:
-        """Return the possible decisions, each with what it does."""
-        if self.draft and self.draft.agrees:
-            return AGREEING_DECISIONS
-        names_acts = self.draft and self.draft.applies
-        return GUARD_DECISIONS if names_acts else DECISIONS[self.kind]
-
-    @property
-    def risks(self) -> list[Risk]:
-        """Return what looks dangerous: in what a proposal adds, or in the whole draft or memory."""
-        if self.proposal:
-            pairs = (change[1:] for change in self.proposal.differences)
-            return [risk for pair in pairs for risk in compare(*pair).risks]
-        item = self.draft or self.memory
-        return risks_of(item) if item else []
-
-
-def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Waiting]:
-    """Return what waits: proposed changes, conflicts, drafts, then quarantined memories, each latest first.
-
-    Drafts of which the person is not asked are included only if `kinds` has MORE.
-    """
-    items = [*_proposals(repository)] if PROPOSAL in kinds else []
-    conflicts = [*_conflicts(repository)] if {CONFLICT, QUARANTINED} & {*kinds} else []
-    items += conflicts if CONFLICT in kinds else []
-    items += [
-        Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
-        for one in sorted(repository.drafts.all(), key=_asked_first)
-        if (MORE if one.more else DRAFT) in kinds
-    ]
-    if QUARANTINED in kinds:
-        listed = {item.id for item in conflicts}
-        rows = repository.list(Filter(statuses=(QUARANTINED,), current=False))
-        quarantined = repository.get_many(
-            [row.id for row in rows if row.id not in listed]
-        )
-        items += [_of_memory(QUARANTINED, memory) for memory in quarantined]
-    return items
-
-
-def _asked_first(draft: Draft) -> tuple[bool, float]:
-    """Return the key that sorts drafts which are less sure behind the others, by score."""
-    return draft.more, -draft.score if draft.more else 0.0
-
-
-def decide(
-    repository: Repository, item: Waiting, decision: str, reason: str = "", by: str = ""
-) -> Sequence[Written]:
-    """Carry out a decision about an item and return the written entries; a dropped draft writes none."""
-    if decision not in item.decisions:
-        raise BadInput(
-            f"{decision!r} is no decision about a {item.kind}",
-            f"use one of {', '.join(item.decisions)}",
-        )
-    beliefs = repository.beliefs
-    keeps = decision == KEEP
-    if item.kind == DRAFT:
-        if decision != DROP:
-            how = decision if decision in (JOIN, BOTH) else ""
-            guard = "" if keeps or how else decision
-            return repository.drafts.keep(item.id, by=by, guard=guard, how=how).written
-        repository.drafts.drop(item.id)
-        return ()
-    if item.kind == PROPOSAL:
-        assert item.proposal
-        names = [reviewed_name(entry) for entry in item.proposal.changes]
-        return beliefs.decide(item.id, keeps, names, reason, by)
-    if item.other:
-        settle = {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "")
-    else:
-        settle = ""
-    return beliefs.review(
-        item.id, REJECT if decision == DROP else ACTIVATE, settle, reason, by
-    )
-
-
-def _of_memory(
-    kind: str,
-    memory: Memory,
-    other: Memory | None = None,
-    said: tuple[str, str] = ("", ""),
-) -> Waiting:
-    title = memory.title or memory.path
-    return Waiting(
-        kind, memory.id, title, memory.updated, memory=memory, other=other, said=said
-    )
-
-
-def _proposals(repository: Repository) -> Iterator[Waiting]:
-    for proposal in repository.beliefs.proposals():
-        memory = proposal.memory
-        at = max(entry.at for entry in proposal.changes)
-        yield Waiting(
-            PROPOSAL, memory.id, memory.title, at, memory=memory, proposal=proposal
-        )
-
-
-def _conflicts(repository: Repository) -> Iterator[Waiting]:
-    for conflict in repository.beliefs.conflicts():
-        yield _of_memory(CONFLICT, conflict.memory, conflict.other)
-    for pair in repository.beliefs.contradictions():
-        yield _of_memory(
-            CONFLICT, pair.newer, pair.older, (pair.said.one, pair.said.other)
-        )

@@ -14,7 +14,8 @@ from ..embed.providers import open_deep_embedder, open_embedder
 from ..files.git_folder import find_git
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
-from ..index.catalogue import Authors, Catalogue, Row, known_memory, memory_of
+from ..index.authors import Authors
+from ..index.catalogue import Catalogue, Row, known_memory, memory_of
 from ..index.index import Index, View, fill_behind
 from ..index.stores.database import (
     BROKEN,

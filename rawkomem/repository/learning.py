@@ -81,8 +81,9 @@ from ..text.acts import GUARD_KEY, GUARDS
 from ..text.chunks import counted
 from ..text.clean import one_line
 from . import Repository
-from .beliefs import BOTH, JOIN, note_drop
 from .core import Core, Wing
+from .undoing import note_drop
+from .waiting import BOTH, JOIN
 from .writing import Stored, as_one_change, check_conditions
 
 Progress = Callable[["Step"], None]

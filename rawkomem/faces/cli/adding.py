@@ -39,8 +39,8 @@ from ...model.errors import BadInput, NotFound, RawkoError, WrittenUnseen
 from ...model.ids import file_stem
 from ...model.values import CREATES, GROUPS, IMPORTANCE, TYPES, replace
 from ...repository import Repository
-from ...repository.beliefs import Undone
 from ...repository.learning import Remembered
+from ...repository.undoing import Undone
 from ...repository.writing import SAME_TITLE, UNUSABLE, Stored, doubts_about
 from ...state.claims import ON_CONFLICT, SCOPES
 from ...state.fold import REGISTRY

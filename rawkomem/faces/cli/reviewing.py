@@ -24,7 +24,9 @@ from ...model.ids import file_stem
 from ...model.values import ACTIVE, replace
 from ...redaction.entries import redact_entry
 from ...repository import Repository
-from ...repository.beliefs import (
+from ...repository.beliefs import Proposal
+from ...repository.learning import NO_GUARD
+from ...repository.waiting import (
     BOTH,
     CONFLICT,
     DRAFT,
@@ -35,10 +37,8 @@ from ...repository.beliefs import (
     MORE,
     PROPOSAL,
     QUARANTINED,
-    Proposal,
     Waiting,
 )
-from ...repository.learning import NO_GUARD
 from ...repository.writing import as_one_change
 from ...text.acts import ASK, GUARDS
 from ...text.chunks import counted

@@ -26,9 +26,9 @@ from ...recall.search import Found, snippet
 from ...recall.signals import cut_note, filter_of
 from ...redaction.find import redact
 from ...repository import Repository
-from ...repository.beliefs import Waiting
 from ...repository.core import LIST_ALL
 from ...repository.learning import Remembered
+from ...repository.waiting import Waiting
 from ...repository.writing import SAME_TITLE, Stored, doubts_about
 from ...state.changes import SIGNALS
 from ...state.trust import Trust, shown_status

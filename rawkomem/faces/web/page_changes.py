@@ -13,8 +13,8 @@ from ...model.errors import BadInput, RawkoError, Refused
 from ...model.values import CREATES, GROUPS
 from ...redaction.find import redact
 from ...repository import Repository
-from ...repository.beliefs import BOTH, DROP, JOIN, KEEP, MORE, Waiting
 from ...repository.core import warn_on_stderr
+from ...repository.waiting import BOTH, DROP, JOIN, KEEP, MORE, Waiting
 from ...state.fold import ACTIVATE, reviewed_name
 from ...text.acts import ASK
 from ...text.clean import clean, one_line

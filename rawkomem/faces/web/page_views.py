@@ -38,15 +38,9 @@ from ...model.values import (
 )
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...repository.beliefs import (
-    CONFLICT,
-    MORE,
-    PROPOSAL,
-    QUARANTINED,
-    Proposal,
-    Waiting,
-)
-from ...repository.beliefs import KINDS as WAITING_KINDS
+from ...repository.beliefs import Proposal
+from ...repository.waiting import CONFLICT, MORE, PROPOSAL, QUARANTINED, Waiting
+from ...repository.waiting import KINDS as WAITING_KINDS
 from ...state.changes import Names
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
 from ...state.graph import Edge

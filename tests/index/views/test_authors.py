@@ -1,7 +1,7 @@
 """Authors kept in the index: the same as asking git anew, and git is asked only when HEAD moved."""
 
 import pytest
-from rawkomem.index.catalogue import Authors
+from rawkomem.index.authors import Authors
 from rawkomem.state.trust import AGENT, PERSON, UNCOMMITTED, UNKNOWN
 
 from tests.git.gitting import AGENT as BOT
@@ -89,6 +89,6 @@ def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked
         assert kept(repository) == {"one": UNKNOWN}
     (memories / "b.md").write_text(entry("two"))
     assert kept(repository) == {"one": UNKNOWN, "two": UNKNOWN} and len(asked) == 1
-    monkeypatch.setattr("rawkomem.index.catalogue.GIT_RETRY_S", -1)
+    monkeypatch.setattr("rawkomem.index.authors.GIT_RETRY_S", -1)
     Authors(repository.core.index).refresh()
     assert Authors(repository.core.index).of_memories(["one"])["one"] == {"one": PERSON}

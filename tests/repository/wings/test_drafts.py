@@ -12,7 +12,7 @@ from rawkomem.learn.transcripts import read_session
 from rawkomem.learn.turns import RunFacts
 from rawkomem.model.entries import RULE, Draft, Entry
 from rawkomem.model.values import DAY, now, replace
-from rawkomem.repository.beliefs import JOIN
+from rawkomem.repository.waiting import JOIN
 
 from tests.learn.drafts.talk import DONE, talk
 

@@ -1,0 +1,234 @@
+"""Keeps in the index who committed which entry, as of HEAD, and folds memories again when that changes."""
+
+from __future__ import annotations
+
+import time
+
+import apsw
+
+from ..files.git_folder import git_stamp
+from ..model.errors import Busy, Unwritable
+from ..model.values import RECORDED, TYPE_CHECKING
+from ..state.trust import AGENTS, HIDDEN_AUTHOR, PERSON, author_state
+from .stores.database import marks, open_database
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..git.authorship import History
+    from .index import Index
+
+LOOK_UP_AUTHORS = """
+SELECT e.target, e.id, e.path, e.digest, i.author FROM entries e
+LEFT JOIN introduced i ON i.digest = e.digest AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = e.digest)
+WHERE e.target IN
+"""
+LOOK_UP_NOBODY = "SELECT target, id, path, '', NULL FROM entries WHERE target IN"
+AUTHOR_OF = """
+SELECT author FROM introduced WHERE digest = ?1 AND EXISTS (SELECT 1 FROM committed WHERE digest = ?1)
+"""
+UNCOMMITTED_FILES = (
+    "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
+)
+VOUCHED = "SELECT c.digest, i.author FROM committed c JOIN introduced i ON i.digest = c.digest"
+# Memories that change when vouching is switched on or off: those with copied entries, which then count once, those
+# with several changes, because two branches may each have set a text, and records, for which no commit vouches.
+FOLDED_OTHERWISE = (
+    "SELECT target FROM entries GROUP BY target HAVING count(*) > 2 OR count(DISTINCT digest) < count(*)"
+    f" UNION SELECT id FROM memories WHERE kind IN {RECORDED}"
+)
+SWITCHED_OFF = "switched off"
+GIT_RETRY_S = 600  # after git has failed, it is asked again after this time
+CANNOT_WRITE = (
+    apsw.ReadOnlyError,
+    apsw.FullError,
+    apsw.BusyError,
+    apsw.LockedError,
+    Busy,
+    Unwritable,
+)
+
+
+class Authors:
+    """Looks authors up in the index. Call `refresh` first; it takes almost no time unless HEAD has moved."""
+
+    def __init__(self, index: Index, agents: Sequence[str] | None = ()):
+        self.index = index
+        # patterns of further identities that are agents; None: commits do not count
+        self.agents = agents
+
+    def of_memories(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return memory → entry id → who committed it (see state/trust.py), for all entries about the memories.
+
+        If two entries share an id, a person's entry counts.
+        """
+        database = self.index.reading()
+        asked = _is_git_known(database)
+        ignored = _kept_fact(database, "ignored").split() if asked else []
+        found: dict[str, dict[str, str]] = {}
+        sql = f"{LOOK_UP_AUTHORS if asked else LOOK_UP_NOBODY} {marks(ids)}"
+        for target, entry, path, digest, author in database.execute(sql, tuple(ids)):
+            uncommitted = bool(digest) and path.partition("/")[0] not in ignored
+            state = self.state(author or ("" if uncommitted else HIDDEN_AUTHOR))
+            states = found.setdefault(target, {})
+            if entry not in states or state == PERSON:
+                states[entry] = state
+        return found
+
+    def author(self, path: str, digest: str) -> str:
+        """Return who committed an entry (see `author_state`): empty if nobody did, HIDDEN_AUTHOR if git cannot tell."""
+        database = self.index.reading()
+        for (author,) in database.execute(AUTHOR_OF, (digest,)):
+            return str(author)
+        ignored = _kept_fact(database, "ignored").split()
+        is_known = _is_git_known(database) and path.partition("/")[0] not in ignored
+        return "" if is_known else HIDDEN_AUTHOR
+
+    def uncommitted_files(self) -> set[str]:
+        """Return the files with entries that HEAD does not contain; empty if git could not be read."""
+        database = self.index.reading()
+        if not _is_git_known(database):
+            return set()
+        ignored = _kept_fact(database, "ignored").split()
+        paths = (path for (path,) in database.execute(UNCOMMITTED_FILES))
+        return {path for path in paths if path.partition("/")[0] not in ignored}
+
+    def names_a_person(self) -> bool:
+        """Return whether a person committed any entry that is in HEAD: only then do commits count."""
+        return _kept_fact(self.index.reading(), "vouching") == "on"
+
+    def state(self, author: str) -> str:
+        """Return the state of an entry with this author (see state/trust.py)."""
+        return author_state(author, (*AGENTS, *(self.agents or ())))
+
+    def refresh(self) -> bool:
+        """Update the authors from HEAD, after the index was updated from the files; return whether it did so.
+
+        Return False if HEAD has not moved, or if the database cannot be written now.
+        """
+        stamp = self._stamp()
+        if not _must_ask_git(self.index.reading(), stamp):
+            return False
+        try:
+            with self.index.locked("authors"):
+                database = open_database(self.index.path)
+                try:
+                    with database:
+                        if _must_ask_git(database, stamp):
+                            self._update(database, stamp)
+                finally:
+                    # the last connection to close moves the log into the database: a reader could not
+                    self.index.release()
+                    database.close()
+        except CANNOT_WRITE:
+            return False
+        return True
+
+    def hold(self, db: apsw.Connection) -> None:
+        """Use the entries that a person committed and that left the files. If HEAD has moved, `refresh` does it."""
+        if not _must_ask_git(db, self._stamp()):
+            self.index.fold_again(db, set())
+
+    def _stamp(self) -> str:
+        stamp = git_stamp(self.index.layout.project) if self.agents is not None else ""
+        return "\n".join((stamp, *(self.agents or ()))) if stamp else ""
+
+    def _update(self, db: apsw.Connection, stamp: str) -> None:
+        """Read the new part of the history, store its authors, and fold the memories again that are affected."""
+        from ..git.authorship import History, read_history
+
+        history = History(why=SWITCHED_OFF)
+        if stamp:
+            history = read_history(self.index.layout, _known_history(db))
+        facts = {"stamp": stamp, "why": history.why, "at": str(time.time())}
+        was_on = is_on = _kept_fact(db, "vouching") == "on"
+        before = after = {
+            digest for (digest,) in db.execute("SELECT digest FROM vouched")
+        }
+        if self._may_replace(history, was_on):
+            db.execute(
+                "DELETE FROM introduced; DELETE FROM committed; DELETE FROM vouched"
+            )
+            db.executemany(
+                "INSERT INTO introduced VALUES (?, ?)", history.authors.items()
+            )
+            for blob, digests in history.blobs.items():
+                numbered = [
+                    (blob, number, digest) for number, digest in enumerate(digests)
+                ]
+                db.executemany("INSERT INTO committed VALUES (?, ?, ?)", numbered)
+            is_person = {
+                name: self.state(name) == PERSON for name in history.authors.values()
+            }
+            after = {
+                digest for digest, author in db.execute(VOUCHED) if is_person[author]
+            }
+            db.executemany(
+                "INSERT INTO vouched VALUES (?)", [(digest,) for digest in after]
+            )
+            is_on = bool(after)
+            facts |= {"head": history.head, "ignored": " ".join(history.ignored)}
+            facts["vouching"] = "on" if is_on else "off"
+        else:  # but what HEAD no longer holds is not in use
+            db.execute("DELETE FROM committed")
+            facts["head"] = ""
+        db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", facts.items())
+        # Where nobody vouches for anything, all entries count as vouched for.
+        targets = {
+            target
+            for target, digest in db.execute("SELECT target, digest FROM entries")
+            if (not was_on or digest in before) != (not is_on or digest in after)
+        }
+        if was_on != is_on:
+            targets |= {target for (target,) in db.execute(FOLDED_OTHERWISE)}
+        self.index.fold_again(db, targets)
+
+    def _may_replace(self, history: History, was_on: bool) -> bool:
+        """Return whether the known authors may be replaced; warn if not.
+
+        If people vouched before and git suddenly names no person (another `.git`, an orphan branch, a shallow history),
+        the known authors stay. Otherwise anybody who can move HEAD could switch vouching off.
+        """
+        if self.agents is None or not was_on:
+            return True
+        if any(self.state(name) == PERSON for name in history.authors.values()):
+            return True
+        self.index.warn(
+            "git no longer tells who committed memories: what was vouched for before still is"
+        )
+        return False
+
+
+def _kept_fact(database: apsw.Connection, key: str) -> str:
+    fact = database.execute(
+        "SELECT value FROM authorship WHERE key = ?", (key,)
+    ).fetchone()
+    return str(fact[0]) if fact else ""
+
+
+def _is_git_known(database: apsw.Connection) -> bool:
+    """Return whether git was asked, and answered."""
+    return bool(_kept_fact(database, "stamp")) and not _kept_fact(database, "why")
+
+
+def _must_ask_git(database: apsw.Connection, stamp: str) -> bool:
+    """Return whether HEAD has moved since git was asked, or git failed and may work now."""
+    if _kept_fact(database, "stamp") != stamp:
+        return True
+    return (
+        bool(stamp and _kept_fact(database, "why"))
+        and time.time() - float(_kept_fact(database, "at")) > GIT_RETRY_S
+    )
+
+
+def _known_history(db: apsw.Connection) -> History:
+    from ..git.authorship import History
+
+    blobs: dict[str, tuple[str, ...]] = {}
+    for blob, digest in db.execute(
+        "SELECT blob, digest FROM committed ORDER BY blob, number"
+    ):
+        blobs[blob] = (*blobs.get(blob, ()), digest)
+    authors = dict(db.execute("SELECT digest, author FROM introduced"))
+    head, ignored, why = (_kept_fact(db, key) for key in ("head", "ignored", "why"))
+    return History(head, authors, blobs, tuple(ignored.split()), why)
