@@ -194,7 +194,7 @@ GROUPS = {
 OTHER = "Other"
 MAX_POINTER_CHARS = 60  # of a title and of a condition
 POINTER_FOLDER = ".rawko/memories/"
-POINTER_LEAD = f"May apply; if so, read the file in {POINTER_FOLDER}:"
+POINTER_LEAD = f"May apply; if so, read it (files are in {POINTER_FOLDER}):"
 # text of the grouped format without items (neolata)
 NOTHING_FOUND = "(no relevant memories found)"
 
@@ -250,13 +250,21 @@ def part_of(item: Scored, vouched: bool) -> Part:
 
 
 def _place_of_rest(item: Scored) -> str:
-    """Return the file of a memory of which only a part is shown; empty if all of it is."""
+    """Return where the whole text is of a memory of which only a part is shown; empty if all of it is."""
     memory = item.memory
     shown = _shown_body(item)
-    if len(memory.body) <= MAX_WHOLE_CHARS or memory.layer or not memory.path:
+    if len(memory.body) <= MAX_WHOLE_CHARS or memory.layer:
         return ""
     is_cut = not is_whole(memory.title, memory.body, shown)
-    return safe_name(f".rawko/{memory.path}", 200) if is_cut else ""
+    return place_to_read(memory) if is_cut else ""
+
+
+def place_to_read(memory: Memory) -> str:
+    """Return the file with the text that is in use, defused; the command that shows it if the file has another text."""
+    is_elsewhere = memory.layer or memory.amended or memory.proposed
+    if memory.path and not is_elsewhere:
+        return safe_name(f".rawko/{memory.path}", 200)
+    return f"rawkomem show {safe_item_id(memory.id)}"
 
 
 def _shown_body(item: Scored) -> str:
@@ -295,9 +303,11 @@ def _written(
 
 
 def pointer_line(item: Scored) -> str:
-    """Return the line of a pointer: title, condition and file, marked for `redact_marked`; no condition that the title says."""
+    """Return the line of a pointer: title, condition and where to read it, marked for `redact_marked`; no condition that
+    the title says.
+    """
     facts = pointer_facts(item)
-    place = facts["path"].removeprefix(POINTER_FOLDER) or facts["id"]
+    place = place_to_read(item.memory).removeprefix(POINTER_FOLDER)
     title = facts["title"]
     when = facts["when"]
     if {*specific_stems(when)} <= {*specific_stems(title)}:

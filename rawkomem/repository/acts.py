@@ -22,7 +22,13 @@ from ..model.values import (
     replace,
 )
 from ..recall.excerpt import excerpt
-from ..recall.render import fence_lines, mark_text, new_nonce, redact_marked
+from ..recall.render import (
+    fence_lines,
+    mark_text,
+    new_nonce,
+    place_to_read,
+    redact_marked,
+)
 from ..text.acts import (
     ASK,
     DENY,
@@ -101,7 +107,7 @@ def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
     lines = [
         f"{label}{title}",
         *([mark_text(text)] if text else []),
-        f"File: .rawko/{memory.path}",
+        f"Read: {place_to_read(memory)}",
     ]
     note = DOUBTED_NOTE if is_doubted else VOUCHED_NOTE
     return ActRule(

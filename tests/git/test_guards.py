@@ -60,7 +60,7 @@ def test_the_hook_refuses_a_denied_line_and_names_the_memory(guarded, git, rawko
     assert line.startswith(
         f"tests/new.py:3: guards: 'Rule mem_mock' (mem_mock) denies this change (also line 5). {BODY}"
     )
-    assert "File: .rawko/memories/mock.md" in line and "rawkomem: allow mem_mock" in line
+    assert "Read: .rawko/memories/mock.md" in line and "rawkomem: allow mem_mock" in line
     assert "1 error in staged files: guards" in done.stderr
     git("commit", "-qm", "mocks", env={"RAWKOMEM_SKIP": "guards"})
 

@@ -222,6 +222,16 @@ def test_two_in_full_and_three_pointers(repository, memories):
         assert {*ids(found.pointers)} <= {*ids(found.left_out)}  # a pointer has a reason why its text is left out
 
 
+def test_a_pointer_names_a_file_only_if_the_text_in_use_is_in_it(repository, memories):
+    write(memories, **NOTES, **OTHERS)
+    for id in NOTES:
+        repository.amend(id, body=f"{repository.get(id).body} As of today, it is another one.")
+    found = repository.inject(TASK)
+    for item in found.pointers:
+        assert f"- {item.memory.title} — rawkomem show {item.memory.id}\n" in found.text
+    assert ".md\n" not in found.text.partition(POINTER_LEAD)[2]
+
+
 def test_why_says_that_a_prompt_points_to_a_memory(rawkomem, repository, memories):
     write(memories, **NOTES, **OTHERS)
     pointer = repository.inject(TASK).pointers[0]
