@@ -46,6 +46,7 @@ from ..state.contradictions import (
 from ..state.fold import (
     REJECT,
     Review,
+    brings_back,
     fold,
     fold_proposed,
     is_by_hand,
@@ -269,10 +270,19 @@ class Beliefs(Wing):
             vouches = core.vouching()
             together = core.together()
             memory = together.memory(id) or core.whole([id])[0]
-            folded = fold_proposed(together.entries(id), vouches)
+            entries = together.entries(id)
+            folded = fold_proposed(entries, vouches)
             if not folded:
                 return Proposal(memory, memory, ())
-            return Proposal(memory, folded[0], folded[1].proposed)
+            proposed, changes = folded[0], folded[1].proposed
+            if brings_back(
+                memory, changes
+            ):  # which has their text while it is out of use
+                names = {one.id for one in changes}
+                others = (one for one in entries if one.id not in names)
+                memory = fold(others, vouches) or memory
+                proposed = replace(proposed, status=ACTIVE)
+            return Proposal(memory, proposed, changes)
 
         return core.read(read)
 

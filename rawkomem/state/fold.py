@@ -716,10 +716,14 @@ def plan_decide(
 ) -> Plan:
     """Plan to accept or decline proposed changes of a memory. Accepting a text of a memory out of use restores it."""
     verdict = ACCEPTS if accept else DECLINES
-    is_text = any(BODY in values_set(one) for one in changes)
-    restores = accept and memory.status in PUT_AWAY and is_text
-    action = ACTIVATE if restores else DECIDE
+    action = ACTIVATE if accept and brings_back(memory, changes) else DECIDE
     return Plan((deciding(memory, verdict, changes, reason, by, action),))
+
+
+def brings_back(memory: Memory, changes: Iterable[Entry]) -> bool:
+    """Return whether accepting these changes restores a memory: one of them sets the text of a memory out of use."""
+    is_text = any(BODY in values_set(one) for one in changes)
+    return memory.status in PUT_AWAY and is_text
 
 
 def deciding(

@@ -430,6 +430,11 @@ def test_a_text_beside_a_deletion_waits_for_a_review(memories, git, repository, 
     assert repository.get("mem_1_k").status == "deleted"
     (proposal,) = repository.beliefs.proposals()
     assert [change.body for change in proposal.changes] == [BY_COMMAND["body"]]
+    body = repository.beliefs.proposal("mem_1_k").memory.body
+    shown = {name: (before, after) for name, before, after in proposal.differences}
+    assert (
+        shown["status"] == ("deleted", "active") and shown["body"] == (body, BY_COMMAND["body"]) and body in RETENTION
+    )
     repository.beliefs.decide("mem_1_k", accept=is_accepted)
     memory = repository.get("mem_1_k")
     assert not memory.proposed
