@@ -50,7 +50,7 @@ TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')
 # types of links that may lead to a deleted memory
 HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)
-MARKERS_HINT = "keep one side, then git add; the memory is not injected until then"
+MARKERS_HINT = "keep one side, then git add and commit"
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
 # some tools add a suffix, and 255 is the limit of most file systems
 MAX_NAME_BYTES = 200

@@ -55,14 +55,10 @@ from .staged import Staged, is_memory
 # Report manual edits of committed entries, and turn them into amendments: restore the old text,
 # append the new.
 
-AMEND_HINT = (
-    "to keep the old text as history, run: rawkomem check --staged --as-amendment"
-)
+AMEND_HINT = "to keep the old text as history, stage the file and run: rawkomem check --staged --as-amendment"
 NO_EFFECT = "edit-without-effect"
 REPLACED = "an amendment replaces the edited text, so the edit waits for a review"
-WINS_HINT = (
-    "to make your edit the newest version, run: rawkomem check --staged --as-amendment"
-)
+WINS_HINT = "to make your edit the newest version, stage the file and run: rawkomem check --staged --as-amendment"
 BY_HAND = "edited by hand"
 MAX_TITLE_CHARS = 80
 EDITED_FIELDS = (*AMENDABLE.values(), "body")

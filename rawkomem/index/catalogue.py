@@ -263,12 +263,10 @@ class Catalogue:
         """
         return list(self.db.execute(sql))
 
-    def holds_version(self, path: str, id: str) -> bool:
-        """Return whether a file holds an entry with this id."""
-        sql = (
-            f"SELECT 1 FROM entries WHERE path = ? AND id = ? AND number < {FIRST_HELD}"
-        )
-        return bool(self._text(sql, path, id))
+    def version_in_file(self, path: str, id: str) -> str:
+        """Return the entry with this id in a file as JSON; empty if the file holds none."""
+        sql = f"SELECT doc FROM entries WHERE path = ? AND id = ? AND number < {FIRST_HELD}"
+        return self._text(sql, path, id)
 
     def doc(self, id: str) -> str:
         """Return a whole memory as JSON; empty when unknown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from hashlib import sha256
@@ -161,7 +162,14 @@ def held_problems(catalogue: Catalogue) -> list[Problem]:
         name = name if id == target else f"a change of {name}"
         restoring = f"'git restore {FOLDER}/{path}' brings the committed version back"
         use = "and not committed: the committed version is in use"
-        if catalogue.holds_version(path, id):
+        version = catalogue.version_in_file(path, id)
+        if version and json.loads(version).get("conflicted"):
+            message = f"{name} is in an unfinished merge {use}"
+            hint = (
+                f"keep one side, then git add and commit; without a merge, {restoring}"
+            )
+            problems.append(warning("uncommitted-edit", message, hint, path=path))
+        elif version:
             message = f"{name} was edited {use}"
             hint = f"commit the file to use the edit; {restoring}"
             problems.append(warning("uncommitted-edit", message, hint, path=path))

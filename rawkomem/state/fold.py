@@ -409,9 +409,18 @@ def in_fold_order(
 
 
 def _edit_of_file(old: Entry, new: Entry, vouches: Vouches) -> Entry | None:
-    """Return an amendment for another version of a creating entry in its file; None if it is no uncommitted edit."""
+    """Return an amendment for another version of a creating entry in its file; None if it is no uncommitted edit.
+
+    The two sides of an unresolved merge are no edit that anybody proposes.
+    """
     is_version = new.creates and (new.id, new.path) == (old.id, old.path)
-    if not is_version or new.digest == old.digest or vouches(new) or not vouches(old):
+    if (
+        new.conflicted
+        or not is_version
+        or new.digest == old.digest
+        or vouches(new)
+        or not vouches(old)
+    ):
         return None
     by = f"hand in {new.path}"
     changed = amendment_between(old, new)

@@ -283,7 +283,7 @@ def test_a_merge_in_progress_is_refused(started, memories, git, repository):
 
 
 def test_the_command(started, memories, git, rawkomem):
-    assert "no committed memory was edited" in rawkomem("check", "--staged", "--as-amendment").stderr
+    assert "stage your edit with git add" in rawkomem("check", "--staged", "--as-amendment").stderr
     edit(memories, git, ("rout ", "route "))
     told = rawkomem("check", "--staged", "--as-amendment")
     assert "appended  amend mem_1_a" in told.stdout and "local/edits/" in told.stderr

@@ -70,6 +70,12 @@ HIDING = {
 }
 
 
+def test_an_unfinished_merge_is_no_proposal(memory, repository):
+    memory.write_text(FILE.replace(TEXT, f"<<<<<<< ours\n{TEXT}\n=======\nDeploy.\n>>>>>>> theirs"))
+    assert repository.get("mem_a").body == TEXT and repository.waiting() == []
+    assert any("unfinished merge" in one.message for file in repository.check() for one in file.problems)
+
+
 @pytest.mark.parametrize("way", HIDING)
 def test_a_committed_memory_stays_in_use_until_a_commit(way, memory, repository, rawkomem):
     HIDING[way](memory)

@@ -174,7 +174,7 @@ AMENDED = Fields(
     "edits:count entries=written copies",
     "{entries_lines:text}",
     remarks="{copies_lines:text}\n"
-    "{edits:yes the committed text is restored; the result is staged/no committed memory was edited}",
+    "{edits:yes the committed text is restored; the result is staged/no staged file edits a committed memory: stage your edit with git add}",
     copies=[Fields(line="your edited file is kept in {0}")],
     entries=[
         Fields(

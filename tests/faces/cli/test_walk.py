@@ -54,6 +54,12 @@ def test_one_key_keeps_a_draft_as_a_persons_word(walk, drafts, project):
         assert repository.beliefs.trust(repository.get(row.id)).standing.verified
 
 
+def test_an_interrupt_leaves_what_was_decided(walk, drafts, project):
+    told = walk("k", "\x03")
+    assert "what you had answered before stays" in told and "nothing was changed" not in told
+    assert titles(project) == ["Use tabs"] and waiting(project) == ["drf_jest"]
+
+
 @pytest.mark.parametrize(
     ("key", "guard", "told"), [("k", None, "1 kept"), ("a", "ask", "1 kept with a guard that asks")]
 )
