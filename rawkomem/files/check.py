@@ -14,6 +14,7 @@ from ..model.entries import Entry, Memory
 from ..model.errors import RawkoError
 from ..model.ids import RESERVED_NAMES, folded_name, kebab
 from ..model.values import (
+    ACTIVE,
     ERROR,
     GROUPS,
     RECORDED,
@@ -30,6 +31,7 @@ from ..state.changes import HERITAGE, SUPERSEDES, Names, newer_in, references
 from ..state.contradictions import contradictions
 from ..state.fold import FoldTogether
 from ..state.trust import DERIVED
+from ..text.acts import APPLIES_KEY, guard_of, is_idle_guard
 from ..text.chunks import counted
 from .append import is_change_file
 from .layout import Layout, is_local_name, is_text_path, sweep, walk
@@ -95,6 +97,7 @@ def check_repository(layout: Layout, more: Sequence[Problem] = ()) -> list[Check
         *_dangling(entries),
     ]
     across += [*_broken_links(memories), *_contradicted(memories), *more]
+    across += _idle_guards(memories)
     deleted = {memory.id for memory in memories if memory.status == "deleted"}
     readings = {
         path: _without_deleted(reading, deleted) for path, reading in readings.items()
@@ -405,6 +408,23 @@ def by_memory(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 def _folded(about: Mapping[str, Sequence[Entry]]) -> list[Memory]:
     together = FoldTogether(lambda id: about.get(id, ()))
     return [memory for memory in map(together.memory, about) if memory]
+
+
+def _idle_guards(memories: Sequence[Memory]) -> list[Problem]:
+    """Return a Problem for each guard that names no acts; one that was switched off has an empty list of them."""
+    return [
+        warning(
+            "idle-guard",
+            f"guard {guard_of(memory.extra)} does nothing without {APPLIES_KEY}",
+            f"run: rawkomem amend {memory.id} --applies-to 'commands=git push*' (or 'paths=src/**')",
+            memory.line,
+            memory.path,
+        )
+        for memory in memories
+        if memory.status == ACTIVE
+        and APPLIES_KEY not in memory.extra
+        and is_idle_guard(memory.extra, memory.when)
+    ]
 
 
 def _contradicted(memories: Sequence[Memory]) -> list[Problem]:

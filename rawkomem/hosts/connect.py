@@ -13,6 +13,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from importlib.util import find_spec
 from typing import Any
 
 import tomlkit
@@ -22,7 +23,7 @@ from ..files.installation import SHIPPED
 from ..files.layout import Layout
 from ..files.replace import is_below, read_whole, replace_whole
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
-from ..model.installed import how_to_reach
+from ..model.installed import how_to_add, how_to_reach
 from ..model.values import DAY, now, record, replace
 from ..repository.machine import Finding
 from ..text.chunks import counted
@@ -572,6 +573,12 @@ def has_our_server(name: str, project: str) -> bool:
     return bool(file) and _names_server(name, file, read_whole(file, project))
 
 
+def how_to_complete(name: str, project: str) -> str:
+    """Return the command that installs the package of our MCP server; empty if it is there, or the host starts no server."""
+    is_missing = has_our_server(name, project) and not find_spec("mcp")
+    return how_to_add("mcp") if is_missing else ""
+
+
 def carry_out(changes: list[FileEdit], project: str) -> None:
     """Write the files, and remove folders of the project that become empty."""
     for change in changes:
@@ -824,6 +831,9 @@ def _examine(layout: Layout, name: str, project: str, calls: list[Called]) -> Fi
             "its settings differ from what 'connect' writes",
             f"run '{connecting}'",
         )
+    if command := how_to_complete(name, project):
+        text = "starts the MCP server, which needs a package that is not installed"
+        return Finding(name, False, text, f"run: {command}")
     if not HOSTS[name].has_hooks:
         return Finding(
             name, True, f"starts the MCP server ({servers_file(name, project)})"

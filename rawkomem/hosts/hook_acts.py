@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import partial
 
 from ..files.layout import Layout, sweep
 from ..index.act_table import ActRule, ActTable, Tables, guarding, read_table
@@ -15,6 +16,7 @@ from ..learn.turns import calls_asked
 from ..model.user_settings import LEARNING_GUARD
 from ..model.values import TYPE_CHECKING, now
 from ..text.acts import ASK, ASKED, DENIED, DENY, DONE_ANYWAY, REMIND, REMINDED, Act
+from ..text.commands import file_writes
 from ..text.paths import path_below
 from .known_hosts import (
     AFTER,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 # where hosts put what a tool is asked to do; Cursor passes a command, or an edit, as the call itself
 INPUT_KEYS = ("tool_input", "toolArgs")
+# where hosts put the folder of a command, if it is not the agent's
+FOLDER_KEYS = ("workdir", "dir_path", "directory")
 MAX_COPY_MS = 1_500  # within which the copies of a hook run
 MAX_REMINDERS = 2  # of one call; the next call that fits gets the others
 # of a guard ASK, if the host cannot ask the person: the call is refused once in a session
@@ -106,9 +110,9 @@ def _fitting_rules(
     table = table or read_table(layout, sweep(layout).digest)
     rules = table.rules if table else _made_again(layout, call)
     fitting: dict[str, list[ActRule]] = {}
+    kind = COMMAND if acts[0].command else WRITE
     for rule in rules:
-        if act := next((act for act in acts if rule.holds_for(act)), None):
-            kind = COMMAND if act.command else WRITE
+        if any(map(rule.holds_for, acts)):
             is_asked = rule.guard != ASK or kind in HOSTS[call.host].asks
             fitting.setdefault(rule.guard if is_asked else ASK_AGENT, []).append(rule)
     return fitting
@@ -143,24 +147,35 @@ def _nearest_first(rules: list[ActRule], acts: list[Act]) -> list[ActRule]:
 
 
 def acts_of(call: Call, project: str) -> Iterator[Act]:
-    """Yield the command that a call of a tool runs, or each file of the project that it writes, also through links."""
+    """Yield the command that a call of a tool runs, and each file of the project that the call writes, also through links."""
     tool_input = next(
         (call.fields[key] for key in INPUT_KEYS if key in call.fields), None
     )
     if isinstance(tool_input, str) and tool_input.startswith("{"):
         tool_input = json.loads(tool_input)
+    folder = call.folder or project
+    if isinstance(tool_input, dict):
+        named = (tool_input.get(key) for key in FOLDER_KEYS)
+        own = next((one for one in named if isinstance(one, str)), "")
+        folder = os.path.join(folder, own)
     for did in calls_asked("", call.fields if tool_input is None else tool_input):
+        written = [] if did.written is None else [(did.file, did.written)]
         if did.command:
             yield Act(did.command)
-        elif did.written is not None:
-            full = os.path.join(call.folder or project, did.file)
+            written = [*file_writes(did.command, partial(_is_folder, folder))]
+        for file, text in written:
+            full = os.path.join(folder, os.path.expanduser(file))
             paths = (
                 path_below(os.path.normpath(full), project),
                 # a link in the project may lead to a file that a memory names
                 path_below(os.path.realpath(full), os.path.realpath(project)),
             )
             for path in dict.fromkeys(filter(None, paths)):
-                yield Act(path=path, text=did.written)
+                yield Act(path=path, text=text)
+
+
+def _is_folder(start: str, path: str) -> bool:
+    return os.path.isdir(os.path.join(start, os.path.expanduser(path)))
 
 
 def _made_again(layout: Layout, call: Call) -> list[ActRule]:

@@ -35,6 +35,7 @@ from ..redaction.find import redact
 from ..repository import Repository
 from ..text.acts import Act, Applies, applies_of, fits
 from ..text.clean import one_line
+from ..text.commands import file_writes
 from ..text.language import statement_of
 from .hook_prompt import rehearsed
 from .hook_sessions import opening
@@ -375,10 +376,11 @@ def _fitting_act(memory: Memory, turns: Iterable[Turn]) -> str:
         shown = SHOWN_CALL.fullmatch(did.command)
         command = shown[1] if shown else did.command
         acts = [Act(command)] if command else []
-        if did.written is not None and not command:
-            parts = did.file.replace("\\", "/").split("/")
+        written = [] if did.written is None else [(did.file, did.written)]
+        for file, text in [*file_writes(command, lambda path: False)] or written:
+            parts = file.replace("\\", "/").split("/")
             ends = ("/".join(parts[at:]) for at in range(len(parts)))
-            acts = [Act(path=end, text=did.written) for end in ends if end]
+            acts += [Act(path=end, text=text) for end in ends if end]
         if any(fits(applies, act) for act in acts):
             return one_line(redact(command or did.file), MAX_ACT_CHARS)
     return ""

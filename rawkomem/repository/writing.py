@@ -48,6 +48,7 @@ from ..state.claims import (
 from ..state.fold import changes_of_earlier_file, fold
 from ..state.plans import joined_plan, values_set
 from ..state.trust import ARRIVALS, BASE_TRUST, claimed_source
+from ..text.acts import APPLIES_KEY, GUARD_KEY, guard_of, is_idle_guard
 from ..text.clean import one_line
 from ..text.conditions import (
     COMMON_HINT,
@@ -341,6 +342,15 @@ def check_conditions(core: Core, patterns: Iterable[str], outcome: str) -> None:
         core.warn(f"{doubt.message}: {doubt.hint}")
 
 
+def check_guard(extra: Mapping[str, Value], when: Iterable[str]) -> None:
+    """Raise BadInput for a guard that names no acts."""
+    if is_idle_guard(extra, when):
+        raise BadInput(
+            f"guard {guard_of(extra)} does nothing without {APPLIES_KEY}: nothing was stored",
+            "add --applies-to 'commands=git push*' or --applies-to 'paths=src/**'",
+        )
+
+
 def _condition_doubts(patterns: Iterable[str]) -> Iterator[Doubt]:
     """Yield a doubt for each condition that never fires, fires on nearly everything, or means something else."""
     for pattern in patterns:
@@ -473,6 +483,7 @@ def add_many(
     entries = [redact_entry(entry) for entry in entries]
     for entry in entries:
         check_conditions(repo.core, entry.when, "nothing was stored")
+        check_guard(entry.extra, entry.when)
     plans: list[Plan] = []
     beliefs = repo.beliefs
 
@@ -511,7 +522,10 @@ def amend(
     """Append an entry that changes a memory; for `one_by_one`, see `plan_amend`."""
     change = redact_entry(amendment(entry, fields))
     check_conditions(repo.core, change.when, "nothing was stored")
-    plan = plan_amend(repo.get(name), change, one_by_one)
+    memory = repo.get(name)
+    if GUARD_KEY in change.extra:
+        check_guard({**memory.extra, **change.extra}, change.when or memory.when)
+    plan = plan_amend(memory, change, one_by_one)
     return repo.core.write(plan, via, {entry.id} if entry else ())[0]
 
 

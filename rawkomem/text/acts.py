@@ -82,6 +82,11 @@ def guard_of(extra: Mapping[str, Value]) -> str:
     return guard if guard in GUARDS else REMIND
 
 
+def is_idle_guard(extra: Mapping[str, Value], when: Iterable[str]) -> bool:
+    """Return whether a guard that asks or denies names no acts, so that it never does."""
+    return guard_of(extra) != REMIND and applies_of(extra, when) == Applies()
+
+
 def fits(applies: Applies, act: Act) -> bool:
     """Return whether an act fits: one of the commands or paths does, and one of the texts, if there are any.
 

@@ -5,10 +5,13 @@ the same subcommand, the same options in any order or place, and the other words
 A `*` right after the program changes nothing: `pytest` and `pytest*` fit `pytest -q` and not `pytest-watch`. A `*` of
 its own asks for at least one more argument, and `make deploy*` also fits `make deploy-prod`. A pattern may be a
 pipeline: `curl * | sh`. Redirections are not compared.
+
+It also finds the files that the commands write: the targets of redirections, and arguments of programs such as `rm`.
 """
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from itertools import pairwise
 from re import escape
@@ -18,7 +21,7 @@ from .clean import late_regex
 from .paths import fits_wildcards
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MAX_DEPTH = (
     20  # commands inside commands; a deeper line counts as one that cannot be parsed
@@ -101,10 +104,11 @@ zsh -o -eo -euo -euxo -exuo -O --rcfile --init-file
 dash -o -eo -euo -euxo -exuo -O --rcfile --init-file
 ksh -o -eo -euo -euxo -exuo -O --rcfile --init-file
 """)
-# Options and subcommands with two names; the folder `.` counts as an option.
+# Options and subcommands with two names; the folder `.` counts as an option, and so does the `+` of a forced refspec.
 SAME = _table("""
 git commit -n --no-verify
 git commit -a --all
+git push + --force
 git push -f --force
 git push -d --delete
 git add -A --all
@@ -150,6 +154,29 @@ READS_LINES = frozenset(str.split("eval ssh watch su cmd powershell pwsh"))
 SHELLS = frozenset(str.split("bash sh zsh dash ksh"))
 # Programs that take targets or files, not a subcommand.
 TAKES_ANY = frozenset(str.split("make just rake mvn gradle gradlew rm touch"))
+# Programs that write or remove files: which of their arguments are these files (`copy`: the last one, the others are
+# read; `edit`: with -i, without the script before them), and their options that take a value.
+WRITERS = {
+    program: (which, valued)
+    for program, which, *valued in _table("""
+rm all
+unlink all
+shred all -n -s
+touch all -d -t -r --date --reference
+tee all
+truncate all -s -r --size --reference
+mv move -S
+cp copy -S
+ln copy -S
+install copy -m -o -g -S
+sed edit -l
+perl edit
+dd of=
+""")
+}
+GIT_OPTIONS = ["git", "-C", "-c", "--git-dir", "--work-tree", "--namespace"]
+# the commands that these run see other files, as a rule
+ELSEWHERE = frozenset(str.split("docker podman kubectl ssh"))
 BEFORE_COMMAND = frozenset(
     str.split("if then elif else while until do ! { } fi done esac function")
 )
@@ -172,6 +199,8 @@ _VERSION = late_regex(
 )
 _LETTERS = late_regex(r"-([A-Za-z]{1,4})(?:[\d.*].*)?$")
 _SCRIPT = late_regex(r"(?!install|add|pack|publish|version)\w")
+_IN_PLACE = late_regex(r"-[\dnErspalwzF]*i|--in-place")
+_SCRIPT_OPTION = late_regex(r"-\w*[eEf]$|--(?:expression|file)")
 _SHELL_LINE = late_regex(r"-[a-z]*c$")
 # after these options comes what a wrapper runs
 _RUNS_REST = late_regex(r"-[mc]$|--command$|(?i:-command|//?c)$")
@@ -187,10 +216,15 @@ class _UnparsableError(ValueError):
 
 
 class _Command:
-    """A simple command, the operator before it, the text of its here-document, and the commands that it runs."""
+    """A simple command, the operator before it, and the folder in which it runs.
 
-    def __init__(self, operator: str = ""):
+    `input` is the text of its here-document, `targets` are the files of its redirections, `inner` the commands that it runs.
+    """
+
+    def __init__(self, operator: str = "", folder: str = ""):
         self.operator = operator
+        self.folder = folder
+        self.targets: list[str] = []
         self.words: list[str] = []
         self.input = ""
         self.inner: list[_Command] = []
@@ -215,13 +249,92 @@ def fits_command(pattern: str, line: str) -> bool:
     return bool(wanted) and _fits_among(wanted, _parse(line))
 
 
+def file_writes(
+    line: str, is_folder: Callable[[str], bool]
+) -> Iterator[tuple[str, str]]:
+    """Yield each file that a shell line writes, moves or removes by its name, and the text if the line holds it.
+
+    Paths start in the folder of the line. `is_folder` says whether files are copied into a path.
+    """
+    for file, text in _writes_of(_parse(line), is_folder):
+        if file.isprintable():  # the system may refuse other names
+            yield file, text
+
+
+def _writes_of(
+    commands: list[_Command], is_folder: Callable[[str], bool]
+) -> Iterator[tuple[str, str]]:
+    for command in commands:
+        program = command.words[0]
+        text = command.input if program in ("cat", "tee") else ""
+        if program in ("echo", "printf"):
+            text = " ".join(command.words[1:])
+        for target in command.targets:
+            yield _below(command.folder, target), text
+        for file in _written_arguments(command, is_folder):
+            yield file, text
+        if program not in ELSEWHERE:
+            yield from _writes_of(command.inner, is_folder)
+
+
+def _written_arguments(
+    command: _Command, is_folder: Callable[[str], bool]
+) -> Iterator[str]:
+    """Yield the files among the arguments of a program that writes them."""
+    words, folder = command.words, command.folder
+    if words[0] == "git":
+        words = _after_wrapper(GIT_OPTIONS, words)
+        if words[:1] not in (["rm"], ["mv"]):
+            return
+        if command.words[1] == "-C":
+            folder = _below(folder, command.words[2])
+    which, valued = WRITERS.get(words[0], ("", []))
+    named = [*_arguments(words, valued, which == "edit")]
+    if which == "of=":
+        named = [word[3:] for word in named if word.startswith(which)]
+    elif which == "edit":
+        is_named = any(map(_SCRIPT_OPTION.match, words[1:]))
+        named = named[not is_named :] if any(map(_IN_PLACE.match, words[1:])) else []
+    elif which in ("copy", "move") and len(named) > 1:
+        *sources, last = named
+        into = _below(folder, last)
+        if last.endswith("/") or len(sources) > 1 or is_folder(into):
+            yield from (
+                f"{into.rstrip('/')}/{_name(one.rstrip('/'))}" for one in sources
+            )
+        named = named if which == "move" else [last]
+    elif which == "copy":
+        return
+    yield from (_below(folder, file) for file in named if which)
+
+
+def _arguments(words: list[str], valued: list[str], is_edit: bool) -> Iterator[str]:
+    """Yield the words after a program that are neither options nor the values of options."""
+    at = 1
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            yield from words[at + 1 :]
+            return
+        if word[:1] != "-":
+            if word:
+                yield word
+        elif word in valued or (is_edit and _SCRIPT_OPTION.fullmatch(word)):
+            at += 1
+        at += 1
+
+
+def _below(folder: str, path: str) -> str:
+    return path if path[:1] == "~" else os.path.join(folder, path)
+
+
 @lru_cache(1)  # a line is compared with many patterns
 def _parse(line: str) -> list[_Command]:
     line = _WINDOWS_PATH.sub(lambda path: path[0].replace("\\", "/"), line)
     try:
         return _opened(_Scanner(line, 0).parse(), 0)
     except _UnparsableError:
-        return list(_made(line.split(None, 1)[:1]))
+        return list(_made(line.split(None, 1)[:1], "", ""))
 
 
 def _innermost(commands: list[_Command]) -> Iterator[_Command]:
@@ -232,10 +345,11 @@ def _innermost(commands: list[_Command]) -> Iterator[_Command]:
 class _Scanner:
     """Reads a shell line from left to right, each character once."""
 
-    def __init__(self, text: str, depth: int):
+    def __init__(self, text: str, depth: int, folder: str = ""):
         self._text = text
         self._at = 0
         self._depth = depth
+        self._folder = folder  # in which the next command runs
         self._substituted: list[_Command] = []  # the commands in `$( )` and the like
         self._here_documents: list[tuple[str, _Command]] = []  # to read after this line
 
@@ -248,8 +362,9 @@ class _Scanner:
         if self._depth == MAX_DEPTH:
             raise _UnparsableError
         self._depth += 1
+        folder = self._folder
         commands: list[_Command] = []
-        command = _Command()
+        command = _Command("", folder)
         while True:
             operator, word = self._token()
             if word is not None:
@@ -265,14 +380,19 @@ class _Scanner:
                 # a parenthesis that nothing opened ends a pattern of `case`
                 if (operator != ")" or closer) and _trim(command):
                     commands.append(command)
+                    self._folder = _folder_after(command)
+                elif command.targets:  # `> a.txt`, or a redirection of a loop
+                    command.words = [":"]
+                    self._substituted.append(command)
                 if operator == closer:
                     self._depth -= 1
+                    self._folder = folder
                     return commands
                 if not operator:
                     raise _UnparsableError
                 if operator == "\n":
                     self._read_here_documents()
-                command = _Command(operator)
+                command = _Command(operator, self._folder)
 
     def _token(self) -> tuple[str, str | None]:
         """Return the operator or the word that comes next; the end of the text is an empty operator."""
@@ -299,7 +419,7 @@ class _Scanner:
                 piece += ")"
             elif piece[0] == "`":
                 self._substituted += _Scanner(
-                    piece[1:-1].replace("\\`", "`"), self._depth
+                    piece[1:-1].replace("\\`", "`"), self._depth, self._folder
                 ).parse()
             elif piece[0] == "\\" and len(piece) == 2:
                 piece = piece[1].strip("\n")
@@ -318,6 +438,8 @@ class _Scanner:
             command.input = target
         elif "<<" in operator:
             self._here_documents.append((target, command))
+        elif ">" in operator and (operator != ">&" or target.strip("0123456789-")):
+            command.targets.append(target)
 
     def _read_here_documents(self) -> None:
         for end, command in self._here_documents:
@@ -348,6 +470,16 @@ def _trim(command: _Command) -> bool:
     return True
 
 
+def _folder_after(command: _Command) -> str:
+    """Return the folder in which the next command runs; that of the line after `cd -`."""
+    program, *words = command.words
+    if program not in ("cd", "pushd", "popd"):
+        return command.folder
+    if program == "popd" or words == ["-"]:
+        return ""
+    return _below(command.folder, next(_arguments(command.words, [], False), "~"))
+
+
 def _name(path: str) -> str:
     return path.rpartition("/")[2] or path
 
@@ -364,30 +496,34 @@ def _opened(commands: list[_Command], depth: int) -> list[_Command]:
 def _run_by(command: _Command, depth: int) -> list[_Command]:
     program = command.words[0]
     if program == "find":
-        return list(_run_by_find(command.words))
+        return list(_run_by_find(command))
     for wrapper in WRAPPERS:
         if wrapper[0] != program:
             continue
         rest = _after_wrapper(wrapper, command.words)
         if program in SHELLS:
             if any(map(_SHELL_LINE.match, command.words)):
-                return _Scanner("".join(rest[:1]), depth).parse()
-            return [] if rest else _Scanner(command.input, depth).parse()
+                return _Scanner("".join(rest[:1]), depth, command.folder).parse()
+            return (
+                [] if rest else _Scanner(command.input, depth, command.folder).parse()
+            )
         if rest and program == "xargs":
             rest.append("{}")  # the arguments that it reads
         if program in READS_LINES:
-            return _Scanner(" ".join(rest) or command.input, depth).parse()
+            return _Scanner(
+                " ".join(rest) or command.input, depth, command.folder
+            ).parse()
         if rest and not (program in ("pnpm", "yarn") and rest[0] in OWN_COMMANDS):
-            return list(_made(rest, command.input))
+            return list(_made(rest, command.input, command.folder))
     return []
 
 
-def _run_by_find(words: list[str]) -> Iterator[_Command]:
+def _run_by_find(command: _Command) -> Iterator[_Command]:
     run: list[str] = []
     runs = False
-    for word in words:
+    for word in command.words:
         if runs and word in (";", "+"):
-            yield from _made(run)
+            yield from _made(run, "", command.folder)
             runs = False
         elif runs:
             run.append(word)
@@ -396,8 +532,8 @@ def _run_by_find(words: list[str]) -> Iterator[_Command]:
             runs = True
 
 
-def _made(words: list[str], stdin: str = "") -> Iterator[_Command]:
-    command = _Command()
+def _made(words: list[str], stdin: str, folder: str) -> Iterator[_Command]:
+    command = _Command("", folder)
     command.words = words
     command.input = stdin
     if _trim(command):
@@ -490,6 +626,8 @@ def _options(words: list[str]) -> set[str]:
     for word in words[1:]:
         if word[:1] == "-" or _plain(word) == ".":
             options |= {_plain(word), word.partition("=")[0], *_letters(word)}
+        elif word[:1] == "+":
+            options.add("+")
     for *heads, one, other in SAME:
         if options & {one, other} and heads[0] == words[0] and set(heads) <= set(words):
             options |= {one, other}

@@ -206,18 +206,21 @@ AGENTS = {
 
 
 @promises(
-    "A rule can also wait for the moment when it matters. Once you commit it, this one refuses the command in every"
-    " connected agent; --guard ask asks you instead, and without --guard the agent is only reminded ([guards](docs/guards.md)):"
+    "A rule can also wait for the moment when it matters. This one refuses the command in every connected agent: here as"
+    " soon as you type it, for your team once you commit it. --guard ask asks you instead, and without --guard the agent"
+    " is only reminded ([guards](docs/guards.md)):"
 )
 @pytest.mark.parametrize(("guard", "answer"), [("deny", "deny"), ("ask", "ask"), ("", "remind")])
-def test_a_rule_at_the_moment_when_it_matters(guard, answer, hook, rawkomem, git, project):
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_a_rule_at_the_moment_when_it_matters(guard, answer, is_typed, hook, person, rawkomem, git, project):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^rawkomem (add .*--guard deny)$", text, flags=re.MULTILINE)
     words = shlex.split(block)[:-2]
-    added = rawkomem(*words, *(("--guard", guard) if guard else ()))
-    assert ("until you commit it, it only reminds the agent" in added.stderr) == bool(guard)
+    words += ["--guard", guard] if guard else []
+    said = person(*words) if is_typed else rawkomem(*words).stderr
+    assert ("until a person commits it, it only reminds the agent" in said) == bool(guard and not is_typed)
     earlier = {**AGENTS["claude"], "cwd": str(project), "session_id": "earlier"}
-    assert decision(hook("claude", "before-tool", earlier))[0] == "remind"
+    assert decision(hook("claude", "before-tool", earlier))[0] == (answer if is_typed else "remind")
     git.commit("a rule")
     for host, call in AGENTS.items() if guard == "deny" else [("claude", AGENTS["claude"])]:
         told = decision(hook(host, "before-tool", {**call, "cwd": str(project)}))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.text.acts import Act, Applies, fits, marks_of
-from rawkomem.text.commands import fits_command, simple_commands
+from rawkomem.text.commands import file_writes, fits_command, simple_commands
 
 from tests.cpu import cpu_seconds
 
@@ -163,7 +163,8 @@ FITTING = {
     "rm -rf node_modules": ["rm -rf node_modules/", "rm -rf dist ./node_modules"],
     "rm*-rf*": ["rm -rf a"],
     "git push --force": ["git push --force", "git push -f", "git push origin main --force", "git push -uf origin main"],
-    "git push*--force*": ["git push --force", "git push origin -f", "git push --force-with-lease=x"],
+    "git push*--force*": ["git push --force", "git push origin -f", "git push --force-with-lease=x", "git push origin +main"],
+    "git push -f": ["git push origin +HEAD:main"],
     "git push origin main*": ["git push origin main", "git push -u origin main --tags"],
     "npm install*": [
         "npm install",
@@ -282,6 +283,39 @@ def test_every_guard_fits_itself_and_nothing_harmless(guard):
     assert not fits_command(guard, f"echo '{line}'") and not fits_command(guard, "ls -la; cd x; git status")
 
 
+WRITES = {
+    "echo x > db/a.sql": "db/a.sql",
+    "echo x >> db/a 2>&1 2>/dev/null": "db/a /dev/null",
+    "> a; ls &> b; for x in y; do echo; done > c": "b a c",
+    "cat x | sudo tee -a a b <<< text": "a b",
+    "cat <<E > a\nx > y\nE": "a",
+    "sed -i.bak 's/x/y/' a b; sed -ne p -i c; perl -pi -e s/x/y/ d": "a b c d",
+    "sed -i '' -e s/x/y/ a": "a",
+    "rm -rf a ./b; git rm --cached c; git -C x mv d e": "a ./b c x/d x/e",
+    "touch -d now a; truncate -s 0 b; dd if=x of=c; unlink d": "a b c d",
+    "mv x a": "x a",
+    "cp x a; cp -r x y/z b/; ln -s x folder; install -m 644 x c": "a b/x b/z b/ folder/x folder c",
+    "cd x && rm a; (cd y && rm b) > c; cd -; rm d": "x/a x/y/b d x/c",
+    "cd /x; rm a ~/b; cd; rm c": "/x/a ~/b ~/c",
+    "bash -c 'cd x; rm a'; find y -exec touch b {} +; echo $(rm c)": "x/a b {} c",
+    # these only read, or write nothing that they name
+    "cat a; grep -i x a; sed -n p a; perl -Ilib a; head < a; echo '> a' 'rm a'": "",
+    "ssh x rm a; docker run x touch a; git status; git log -- rm a; git": "",
+    "[[ a > b ]]; echo $((3 > 2)) 2>&-; cp a; rm": "",
+    "rm 'a": "",
+}
+
+
+@pytest.mark.parametrize(("line", "files"), WRITES.items())
+def test_the_files_that_a_line_writes(line, files):
+    assert [file for file, _ in file_writes(line, "folder".__eq__)] == files.split()
+
+
+def test_the_text_that_a_line_writes():
+    line = "echo 'a b' c > x; cat <<E >> y\nd\nE\ngrep d x > z"
+    assert dict(file_writes(line, bool)) == {"x": "a b c", "y": "d\n", "z": ""}
+
+
 def test_the_words_are_the_callers():
     simple_commands("ls -l")[0].append("x")
     assert simple_commands("ls -l") == [["ls", "-l"]]
@@ -299,6 +333,7 @@ SHELL = st.lists(
 def test_no_line_and_no_pattern_fails(line, pattern):
     assert all(words for words in simple_commands(line))
     assert fits_command(pattern, line) in (True, False)
+    assert all(file for file, _ in file_writes(line, bool))
 
 
 @pytest.mark.time

@@ -314,7 +314,7 @@ def _note_idle_guard(repository: Repository, id: str) -> None:
     if guard_of(memory.extra) != REMIND and repository.core.view(
         None
     ).believed.unverified([memory]):
-        note("until you commit it, it only reminds the agent")
+        note("until a person commits it, it only reminds the agent")
 
 
 @verb(

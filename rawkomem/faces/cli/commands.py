@@ -363,6 +363,6 @@ def click_of(name: str) -> click.Command:
             "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw
         )(declared)
     whole: Any = click.command(name, help=HELP[name])(declared)
-    fields = getattr(import_module(hot.module), f"{name.upper()}_ANSWER", None)
-    whole.answers = [fields] if fields else []
+    fields = getattr(import_module(hot.module), f"{name.upper()}_ANSWER", ())
+    whole.answers = list(fields) if isinstance(fields, tuple) else [fields]
     return whole  # type: ignore[no-any-return]

@@ -9,7 +9,6 @@ import os
 import shutil
 import sys
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any
 
 from click import Choice, Command, confirm, option
@@ -29,6 +28,7 @@ from ...hosts.connect import (
     files_to_remove,
     first_step,
     has_our_server,
+    how_to_complete,
     is_connected,
     plan_connect,
     plan_remove,
@@ -39,7 +39,7 @@ from ...hosts.connect import (
 from ...hosts.known_hosts import HOSTS
 from ...hosts.person import PERSON
 from ...model.errors import BadInput, NotFound, RawkoError, Refused
-from ...model.installed import how_to_add, how_to_reach
+from ...model.installed import how_to_reach
 from ...text.chunks import counted
 from .answers import Fields
 from .checks import CHECK_NAMES
@@ -279,10 +279,8 @@ def _warn_about_host(name: str, project: str, user: bool) -> None:
         note(
             f"'rawkomem' is not on your PATH, where hosts look for it: {how_to_reach()}"
         )
-    if has_our_server(name, project) and not find_spec("mcp"):
-        note(
-            f"the MCP server needs a package that is not installed; run: {how_to_add('mcp')}"
-        )
+    if command := how_to_complete(name, project):
+        note(f"the MCP server needs a package that is not installed; run: {command}")
     try:
         if not user and is_connected(name, ""):
             note(

@@ -167,7 +167,7 @@ USED = Fields(
     "id title accesses=count last_access:iso=last",
     "            {accesses:4}  {title:wide 20}",
 )
-STATS_ANSWER = Fields(
+STATS = Fields(
     line="""\
 memories    {memories}, {unused} of them never used; {uses:n use} in total
 kinds       {kinds:~none}
@@ -194,6 +194,7 @@ EFFECT = Fields(
     "no memory was handed over yet",
     came=lambda row: effect_line(row["effects"]),
 )
+STATS_ANSWER = (STATS, [EFFECT], [SESSION_TOKENS])
 
 
 def effect_line(counts: Mapping[str, int]) -> str:
@@ -236,7 +237,7 @@ def run_stats(
         return
     stats = repository.stats(filter_of(**which))
     if as_json or stats.memories:
-        STATS_ANSWER.say(stats, as_json)
+        STATS.say(stats, as_json)
     else:
         tell_nothing(repository, "no memory matches these filters")
 

@@ -24,7 +24,13 @@ def test_what_cannot_be_used_is_refused_in_one_line(rawkomem, repository):
     assert wide.startswith("rawkomem: appliesTo.paths '**/*' fits everything (") and wide.count("\n") == 1
     odd = rawkomem("add", "A rule of ours", "--applies-to", "path=src/**", check=2).stderr
     assert odd.startswith("rawkomem: --applies-to 'path=src/**' names none of paths, commands, text (")
+    idle = rawkomem("add", "Never touch prod. It is live.", "--guard", "deny", check=2).stderr
+    assert idle.startswith(
+        "rawkomem: guard deny does nothing without appliesTo: nothing was stored (add --applies-to '"
+    )
     assert repository.core.all() == []
+    rawkomem("add", "Never touch prod. It is live.")
+    assert "does nothing without appliesTo" in rawkomem("amend", "Never touch prod", "--guard", "ask", check=2).stderr
 
 
 def test_check_names_the_line(rawkomem, project):
@@ -33,6 +39,16 @@ def test_check_names_the_line(rawkomem, project):
     told = rawkomem("check").stdout
     assert "memories/wide.md:4: warning appliesTo.paths '**/*' fits everything: ignored" in told
     assert "memories/wide.md:5: warning unknown guard 'never': ignored" in told
+
+
+def test_check_names_a_guard_that_cannot_work(rawkomem, project):
+    """A path in whenToUse is enough, and so is an empty list: that guard was switched off."""
+    for name, line in (("idle", "tags: [a]"), ("glob", "whenToUse: ['db/**']"), ("off", "appliesTo: {}")):
+        file = project / ".rawko" / "memories" / f"{name}.md"
+        file.write_text(f"---\ntitle: {name} of ours\n{line}\nguard: deny\n---\n\nText of it.\n")
+    told = rawkomem("check").stdout
+    assert told.count("guard deny does nothing without appliesTo") == 1
+    assert "memories/idle.md:1: warning guard deny does nothing" in told
 
 
 def test_the_file_reads_back(repository, project):

@@ -2,12 +2,16 @@
 
 import json
 import subprocess
+import sys
 import tomllib
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
 from rawkomem.faces.cli.connecting import host_command
-from rawkomem.hosts.connect import first_step, hook_handlers, parsed
+from rawkomem.files.layout import find_layout
+from rawkomem.hosts.connect import examine_hosts, first_step, hook_handlers, parsed
 from rawkomem.hosts.known_hosts import HOSTS, MCP_ENTRY
 
 from tests.hosts.connect.test_connect import home, tree  # noqa: F401
@@ -112,3 +116,21 @@ def test_a_toml_server_of_somebody_elses_is_left_alone(project, home):  # noqa: 
     connect(project, "codex", "--mcp")
     assert file.read_text().count("mcp_servers") == 1
     assert "remove it yourself" in connect(project, "codex", "--remove").output and tree(project) == before
+
+
+@pytest.mark.parametrize(("name", "words"), [("vscode", ()), ("zed", ()), ("gemini", ("--mcp",))])
+def test_doctor_says_that_the_package_of_the_server_is_missing(name, words, project, home, monkeypatch):  # noqa: F811
+    """A plain install has no package `mcp`: the host shows only that its server ended."""
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
+    connect(project, name, *words)
+
+    def found():
+        return next(one for one in examine_hosts(find_layout(str(project))) if one.name == name)
+
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert not found().ok and "needs a package that is not installed" in found().text
+    assert found().hint.startswith("run: ") and " 'mcp" in found().hint
+    here = ModuleType("mcp")
+    here.__spec__ = ModuleSpec("mcp", None)
+    monkeypatch.setitem(sys.modules, "mcp", here)
+    assert "not installed" not in found().text

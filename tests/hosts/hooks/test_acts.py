@@ -130,6 +130,10 @@ def test_an_agent_does_not_weaken_a_guard_that_a_person_committed(words, rule, t
         {"tool_name": "Read", "tool_input": {"file_path": f"{FOLDER}/marked/a.txt"}},
         {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/free/a.txt", "content": "touch marked"}},
         {"tool_name": "Write", "tool_input": {"file_path": "/elsewhere/marked/a.txt", "content": "x"}},
+        {
+            "tool_name": "Bash",
+            "tool_input": {"command": "cat marked/a.txt; cp marked/a.txt x; cd free && rm marked/a.txt"},
+        },
         {"tool_name": "Bash", "tool_input": {}},
         {"tool_name": "Bash", "tool_input": "touch"},
     ],
@@ -139,6 +143,26 @@ def test_other_calls_pass(call, rule, tell, project):
     assert tell("claude", "before-tool", claude("PreToolUse", **call)) == ""
     log = project / ".rawko" / "local" / "hook.log"
     assert not log.exists() or "Error" not in log.read_text()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > marked/a.txt",
+        "cd marked && rm a.txt",
+        "cp x marked",
+        "git mv x marked/b",
+        f"sed -i s/a/b/ {FOLDER}/marked/a",
+    ],
+)
+def test_a_command_that_writes_a_guarded_file(command, rule, tell, project):
+    """Cursor asks about commands, and not about writes: this is a command."""
+    rule("ask")
+    (project / "marked").mkdir()
+    call = claude("PreToolUse", tool_name="Bash", tool_input={"command": command})
+    assert decision(tell("claude", "before-tool", call))[0] == "ask"
+    call = cursor("beforeShellExecution", command=command, cwd=FOLDER)
+    assert decision(tell("cursor", "before-tool", call))[0] == "ask"
 
 
 def test_the_hosts_own_name_of_the_event(rule, tell):
