@@ -18,11 +18,13 @@ from ...exchange.import_plan import INSTRUCTIONS_FORMAT
 from ...exchange.sources import place_of
 from ...files.installation import make_personal_folder, plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, personal_root
+from ...files.machine_records import note_of_changed_rules
 from ...git.connection import Wanted, plan_git_connection
 from ...git.runner import work_tree
 from ...hosts import person
 from ...hosts.connect import installed_hosts, plan_connect
 from ...hosts.known_hosts import HOSTS
+from ...index.status import UNCOMMITTED
 from ...model.entries import Entry
 from ...model.errors import NotFound, RawkoError
 from ...model.filters import Filter
@@ -389,13 +391,17 @@ There is no memory repository in this folder or in a folder above it.
 
 
 FACTS = Fields(
-    "memories drafts waiting hosts uncommitted",
+    "memories unusable drafts waiting hosts uncommitted rules problems",
     """\
 memories  {memories:n memory} in {0.root}
+{unusable:?files     % cannot be used: 'rawkomem check' names them|yellow}
 {drafts:?drafts    % from your sessions}
 {waiting:?review    % waiting for your decision}
 agents    {hosts:?connected: %|~none connected}
-{uncommitted:?git       % not committed}""",
+{uncommitted:?git       % not committed}
+{rules:?rules     %|yellow}
+{problems_lines:text}""",
+    problems=[Fields(line="problem   {0.in_full}")],
 )
 
 
@@ -414,14 +420,21 @@ def show_overview(folder: str) -> None:
         for name in KNOWLEDGE_FILES
         if os.path.isfile(os.path.join(layout.project, name))
     ]
-    files_left = repository.core.read(authors.uncommitted_files) if authors else ()
+    files_left = repository.core.read(authors.uncommitted_files) if authors else set()
+    status = repository.store.status()
+    # a memory that was edited or removed is another file that is not committed
+    held = {one.path for one in status.problems if one.code in UNCOMMITTED}
+    files_left |= held
     state = {
         "root": os.path.relpath(layout.root),
         "memories": len(repository.list()),
+        "unusable": counted(status.quarantined, "file") if status.quarantined else "",
         "drafts": len(repository.drafts.asked()),
         "waiting": statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
         "hosts": connected_hosts(layout.project),
         "uncommitted": counted(len(files_left), "memory file") if files_left else "",
+        "rules": note_of_changed_rules(layout),
+        "problems": [one for one in status.problems if one.code not in UNCOMMITTED],
     }
     FACTS.say(state, False)
     command, reason = next_step(state, files)
@@ -431,6 +444,8 @@ def show_overview(folder: str) -> None:
 
 def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
     """Return the next useful command and what it does; `files` can be imported."""
+    if state["unusable"]:
+        return "rawkomem check", "Find out why these files are not used as memories."
     if state["waiting"]:
         return "rawkomem review", "Decide on changes and memories that wait for you."
     if state["drafts"]:
