@@ -28,7 +28,7 @@ from ...index.status import UNCOMMITTED
 from ...model.entries import Entry
 from ...model.errors import NotFound, RawkoError
 from ...model.filters import Filter
-from ...model.values import ACTIVE, record
+from ...model.values import ACTIVE, DRAFT_STATUS, record
 from ...repository import Repository
 from ...repository.transfer import Import, preview_import
 from ...text.chunks import counted
@@ -394,7 +394,7 @@ FACTS = Fields(
     "memories unusable drafts waiting hosts uncommitted rules problems",
     """\
 memories  {memories:n memory} in {0.root}
-{unusable:?files     % cannot be used: 'rawkomem check' names them|yellow}
+{unusable:?files     % not usable: 'rawkomem check' names them|yellow}
 {drafts:?drafts    % from your sessions}
 {waiting:?review    % waiting for your decision}
 agents    {hosts:?connected: %|~none connected}
@@ -427,7 +427,7 @@ def show_overview(folder: str) -> None:
     files_left |= held
     state = {
         "root": os.path.relpath(layout.root),
-        "memories": len(repository.list()),
+        "memories": sum(row.status != DRAFT_STATUS for row in repository.list()),
         "unusable": counted(status.quarantined, "file") if status.quarantined else "",
         "drafts": len(repository.drafts.asked()),
         "waiting": statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
