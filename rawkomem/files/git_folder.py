@@ -9,6 +9,8 @@ import os
 from ..model.values import record
 from .layout import FOLDER, LOCAL, Layout, own_place, read_bytes
 
+FETCH_ALL = "fetch the whole history: git fetch --unshallow origin (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+FETCH_FILES = "fetch the missing files: git fetch --refetch --no-filter origin"
 MAX_REF_BYTES = 4096  # of HEAD, a branch or a `.git` file
 
 

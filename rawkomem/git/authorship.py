@@ -117,7 +117,7 @@ def read_history(layout: Layout, known: History | None = None) -> History:
         )
         return History(head, authors, blobs, ignored)
     except GitFailed as failure:
-        return History(why=str(failure))
+        return History(why=failure.in_full)
 
 
 def _read_commits(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..files.git_folder import find_git
+from ..files.git_folder import FETCH_ALL, FETCH_FILES, find_git
 from ..files.layout import FOLDER
 from ..files.reading import read_data
 from ..model.entries import Memory
@@ -23,7 +23,6 @@ from .commit_checks import CheckedCommit, check_commit, contradicting, edits_of
 from .runner import Git, GitFailed, WorkTree, own_tree
 from .staged import Staged
 
-FETCH_ALL = "fetch the whole history: git fetch --unshallow origin (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
 ALLOW_TRAILER = "Rawkomem-Allow"  # key of a line at the end of a commit message
 
 
@@ -60,7 +59,7 @@ class Branch(Staged):
         if not wanted <= known.keys():
             raise GitFailed(
                 "this clone lacks the contents of files (a partial clone)",
-                "clone it without --filter",
+                FETCH_FILES,
             )
         return known
 

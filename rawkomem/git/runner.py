@@ -12,13 +12,14 @@ from __future__ import annotations
 import getpass
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from ..files.git_folder import find_git, read_small
+from ..files.git_folder import FETCH_FILES, find_git, read_small
 from ..files.layout import FOLDER, Layout, read_bytes
 from ..files.records import checkout_of, fact, set_fact
 from ..model.errors import NotFound
@@ -67,6 +68,7 @@ HINTS = {
     NO_REPOSITORY[0]: NO_REPOSITORY[1],
     "must be run in a work tree": "run the command inside a git work tree, not in a bare repository",
     "dubious ownership": "tell git that you trust this folder: git config --global --add safe.directory FOLDER",
+    "lazy fetching disabled": FETCH_FILES,
     "could not lock": "check that no other git is running and that you can write to .git, then run the command again",
 }
 
@@ -206,7 +208,7 @@ class Git:
         if done.returncode not in fine:
             said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
             hints = [
-                hint
+                hint.replace("FOLDER", shlex.quote(self.top))
                 for words_of_git, hint in HINTS.items()
                 if words_of_git in said.lower()
             ]

@@ -112,6 +112,7 @@ def opening(
     rules = [
         introduction,
         *([_safe_line(edited)] if edited else []),
+        *(one.in_full for one in repository.core.hidden_authors()),
         *full,
         *_in_full(AGAIN_HEADING, again, MAX_AGAIN_TOKENS),
         *_guards(act_rules(repository.core)),
@@ -165,8 +166,9 @@ def _in_full(heading: str, memories: Sequence[Memory], most: int) -> list[str]:
 
 
 def _guards(rules: Sequence[ActRule]) -> list[str]:
-    """Return a line with the memories that ask the person or deny an act, the latter first."""
-    guards = [one for guard in (DENY, ASK) for one in rules if one.guard == guard]
+    """Return a line with the vouched memories that ask the person or deny an act, the latter first."""
+    vouched = [one for one in rules if not one.is_doubted]
+    guards = [one for guard in (DENY, ASK) for one in vouched if one.guard == guard]
     named = [f"{_safe_line(one.title)} ({one.guard})" for one in guards[:MAX_GUARDS]]
     return [f"Checked when you run a command or write a file: {'; '.join(named)}"] if named else []  # fmt: skip
 

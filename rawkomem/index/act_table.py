@@ -16,7 +16,7 @@ from ..model.values import as_dict, now, record
 from ..text.acts import Act, Applies, fits, marks_of
 
 ACT_TABLE = "acts"  # start of the file's name
-TABLE_VERSION = "4"  # raise it if the rows or what they hold change
+TABLE_VERSION = "5"  # raise it if the rows or what they hold change
 MARK_END = b"\0"
 
 
@@ -25,7 +25,7 @@ class ActRule:
     """A memory in use that applies to acts."""
 
     key: str  # id@version, for the record of what a session received
-    guard: str  # what it may do: without a person who vouches for it, only remind
+    guard: str  # what it may do; see `act_rules`
     title: str
     applies: Applies
     lines: tuple[str, ...]  # why an act is stopped: title, text, file

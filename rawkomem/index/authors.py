@@ -6,10 +6,13 @@ import time
 
 import apsw
 
-from ..files.git_folder import git_stamp
+from ..files.git_folder import FETCH_ALL, FETCH_FILES, cut_off_at, find_git, git_stamp
+from ..files.layout import FOLDER
 from ..model.errors import Busy, Unwritable
-from ..model.values import RECORDED, TYPE_CHECKING
+from ..model.values import RECORDED, TYPE_CHECKING, Problem, warning
 from ..state.trust import AGENTS, HIDDEN_AUTHOR, PERSON, author_state
+from ..text.chunks import counted
+from ..text.clean import one_line
 from .stores.database import marks, open_database
 
 if TYPE_CHECKING:
@@ -30,6 +33,10 @@ SELECT author FROM introduced WHERE digest = ?1 AND EXISTS (SELECT 1 FROM commit
 UNCOMMITTED_FILES = (
     "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
 )
+WITH_HIDDEN_AUTHOR = """
+SELECT DISTINCT e.target FROM entries e JOIN introduced i ON i.digest = e.digest
+WHERE i.author = ?1 AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = e.digest)
+"""
 VOUCHED = "SELECT c.digest, i.author FROM committed c JOIN introduced i ON i.digest = c.digest"
 # Memories that change when vouching is switched on or off: those with copied entries, which then count once, those
 # with several changes, because two branches may each have set a text, and records, for which no commit vouches.
@@ -39,6 +46,8 @@ FOLDED_OTHERWISE = (
 )
 SWITCHED_OFF = "switched off"
 GIT_RETRY_S = 600  # after git has failed, it is asked again after this time
+MAX_REASON_CHARS = 500
+UNREADABLE_HINT = "then run 'rawkomem index rebuild'"
 CANNOT_WRITE = (
     apsw.ReadOnlyError,
     apsw.FullError,
@@ -92,6 +101,25 @@ class Authors:
         ignored = _kept_fact(database, "ignored").split()
         paths = (path for (path,) in database.execute(UNCOMMITTED_FILES))
         return {path for path in paths if path.partition("/")[0] not in ignored}
+
+    def hidden(self) -> set[str]:
+        """Return the memories with a committed entry whose author git cannot tell: the clone lacks older commits."""
+        database = self.index.reading()
+        return {id for (id,) in database.execute(WITH_HIDDEN_AUTHOR, (HIDDEN_AUTHOR,))}
+
+    def problems(self) -> list[Problem]:
+        """Return a Problem if git cannot be read, or if this clone lacks commits that would vouch for memories."""
+        why = _kept_fact(self.index.reading(), "why")
+        if why and why != SWITCHED_OFF:
+            message = f"git cannot be read, so commits vouch for nothing new, and guards that nobody vouches for only remind: {one_line(why, MAX_REASON_CHARS)}"
+            return [warning("git-unreadable", message, UNREADABLE_HINT, path=FOLDER)]
+        if not (hidden := self.hidden()):
+            return []
+        git = find_git(self.index.layout.project)
+        hint = FETCH_ALL if git and cut_off_at(git) else FETCH_FILES
+        memories = counted(len(hidden), "memory")
+        message = f"this clone lacks older commits, so nobody vouches for {memories}: guards among them only ask, and --strict leaves them out"
+        return [warning("missing-commits", message, hint, path=FOLDER)]
 
     def names_a_person(self) -> bool:
         """Return whether a person committed any entry that is in HEAD: only then do commits count."""

@@ -20,6 +20,8 @@ from .stores.database import BROKEN, in_memory
 MIN_FREE_CORES = 0.5  # cores that other processes must leave free for background work
 MACHINE_BUSY = "the machine is busy"
 NO_WORKER = "the next search or prompt continues"
+# codes of Problems about memories that were edited or removed and not committed
+UNCOMMITTED = EDITED, REMOVED = ("uncommitted-edit", "uncommitted-removal")
 MAX_HELD_SHOWN = 20  # entries that were edited or removed and not committed
 
 
@@ -172,16 +174,16 @@ def held_problems(catalogue: Catalogue) -> list[Problem]:
         elif version:
             message = f"{name} was edited {use}"
             hint = f"commit the file to use the edit; {restoring}"
-            problems.append(warning("uncommitted-edit", message, hint, path=path))
+            problems.append(warning(EDITED, message, hint, path=path))
         else:
             message = f"{name} was removed, archived or made unreadable {use}"
             has_id = target.partition("#")[0] != implicit_id(path)
             deleting = f", or run 'rawkomem delete {target}'" if has_id else ""
             hint = f"commit that{deleting}; {restoring}"
-            problems.append(warning("uncommitted-removal", message, hint, path=path))
+            problems.append(warning(REMOVED, message, hint, path=path))
     if len(held) > MAX_HELD_SHOWN:
         more = f"{len(held) - MAX_HELD_SHOWN} more entries were edited or removed and not committed"
-        problems.append(warning("uncommitted-removal", more, "run 'git status'"))
+        problems.append(warning(REMOVED, more, "run 'git status'"))
     return problems
 
 

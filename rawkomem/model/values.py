@@ -603,6 +603,11 @@ class Problem:
     path: str = ""
     quote: str = ""  # the name, id or condition in the file that an editor highlights
 
+    @property
+    def in_full(self) -> str:
+        """Return the message, followed by the hint in brackets if there is one."""
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
 
 def _problems(level: str) -> Callable[..., Problem]:
     return lambda *given, **named: Problem(level, *given, **named)

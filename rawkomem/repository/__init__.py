@@ -508,7 +508,7 @@ class Repository:
             self.layout, lambda: contents(self.core, self.layout.path(PAGE))
         )
         held = self.core.read(lambda: held_problems(self.core.catalogue))
-        more = [*missing_files(self.layout), *held]
+        more = [*missing_files(self.layout), *held, *self.core.hidden_authors()]
         return [*page, *check_repository(self.layout, more)]
 
 

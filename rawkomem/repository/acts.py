@@ -29,9 +29,11 @@ from ..recall.render import (
     place_to_read,
     redact_marked,
 )
+from ..state.trust import COMMITTED, UNKNOWN
 from ..text.acts import (
     ASK,
     DENY,
+    GUARDS,
     REMIND,
     Act,
     Applies,
@@ -71,10 +73,15 @@ def act_rules(core: Core) -> list[ActRule]:
             and memory.kind not in RECORDED
         ]
         doubted = core.view(None).believed.unverified(one for one, _ in applying)
-        rules = [
-            _rule(one, applies, one.id in doubted)
-            for one, applies in _affordable(applying, doubted)
-        ]
+        authors = core.authors() if doubted else None
+        hidden = authors.hidden() if authors else set()
+        rules = []
+        for one, applies in _affordable(applying, doubted):
+            standing = doubted.get(one.id)
+            # a clone without older commits cannot tell whether a person committed it: it may ask, but not deny
+            is_hidden = standing == COMMITTED[UNKNOWN] and one.id in hidden
+            most = DENY if not standing else ASK if is_hidden else REMIND
+            rules.append(_rule(one, applies, bool(standing), most))
         # an index that is not complete has none: the next call makes another table
         return catalogue.meta().get("swept", ""), rules
 
@@ -100,7 +107,10 @@ def _affordable(
             yield memory, applies
 
 
-def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
+def _rule(
+    memory: Memory, applies: Applies, is_doubted: bool = False, most: str = DENY
+) -> ActRule:
+    """Return what a memory does at an act, with `most` as the strictest guard that it may be."""
     title = mark_text(safe_line(memory.title, MAX_TITLE_CHARS))
     text = excerpt(memory.title, safe_body(memory.body), most=MAX_REASON_CHARS)
     label = f"[{NOT_VERIFIED}] " if is_doubted else ""
@@ -112,7 +122,7 @@ def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
     note = DOUBTED_NOTE if is_doubted else VOUCHED_NOTE
     return ActRule(
         f"{memory.id}@{memory.worded}",
-        REMIND if is_doubted else guard_of(memory.extra),
+        min(guard_of(memory.extra), most, key=GUARDS.index),
         redact_marked(title),
         applies,
         tuple(map(redact_marked, lines)),
@@ -190,8 +200,7 @@ def guard_problems(
     found = _guarded(staged, rules)
     told = {(one.path, one.quote) for one in found}
     before = [
-        _rule(memory, applies_of(memory.extra, memory.when), False)
-        for memory, _ in changed
+        _rule(memory, applies_of(memory.extra, memory.when)) for memory, _ in changed
     ]
     found += [
         one for one in _guarded(staged, before) if (one.path, one.quote) not in told

@@ -39,7 +39,7 @@ from ..model.errors import (
     WrittenUnseen,
 )
 from ..model.filters import DEFAULT_FILTER, Filter, filter_text
-from ..model.values import HELD_BACK, TYPE_CHECKING, now, replace
+from ..model.values import HELD_BACK, TYPE_CHECKING, Problem, now, replace
 from ..recall.signals import DEFAULT_RESULTS, Spaces
 from ..state.trust import PERSON, SAID, UNKNOWN
 from ..text.clean import one_line
@@ -485,6 +485,11 @@ class Core:
         if not self.settings.commits or find_git(self.layout.project) is None:
             return None
         return Authors(self.index, self.settings.identities)
+
+    def hidden_authors(self) -> list[Problem]:
+        """Return a Problem if git hides who committed memories; see `Authors.problems`."""
+        authors = self.authors()
+        return self.read(authors.problems) if authors else []
 
     def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
         """Return a function that checks a memory's citations of code. It loads nothing until a memory cites code."""

@@ -200,6 +200,12 @@ def _git_ignores(repository: Repository) -> Result:
     return False, ".rawko/local is not ignored", "run 'rawkomem init'"
 
 
+def _authors(repository: Repository) -> Result:
+    for problem in repository.core.hidden_authors():
+        return False, problem.message, problem.hint
+    return True, "git tells who committed memories"
+
+
 def _records(repository: Repository) -> Result:
     """Name what this machine remembers, and the first folder or file of records that is not used."""
     layout = repository.layout
@@ -283,6 +289,7 @@ REPOSITORY_CHECKS: dict[str, Callable[[Repository], Result]] = {
     "freshness": _freshness,
     "embedder": _embedder,
     "git": _git_ignores,
+    "authors": _authors,
     "records": _records,
     "merges": _merges,
 }
@@ -322,7 +329,9 @@ class Store(Wing):
 
     def status(self, hash_all: bool = False) -> Status:
         """Return whether the index matches the files: by their stamps or, with `hash_all`, by reading every file."""
-        return status(self._core.index, self._core.has_deep_vectors, hash_all)
+        found = status(self._core.index, self._core.has_deep_vectors, hash_all)
+        problems = (*found.problems, *self._core.hidden_authors())
+        return replace(found, problems=problems)
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Rebuild the index from the files. Raise StoreAway like `Repository.catch_up`."""

@@ -201,7 +201,7 @@ def test_before_the_first_commit(project, memories, git, rawkomem):
 def test_a_project_below_the_top_of_the_work_tree(tmp_path, rawkomem, monkeypatch):
     git, part = Git(tmp_path), tmp_path / "part"
     git("init", "-q")
-    rawkomem("init", cwd=_made(part))
+    rawkomem("init", "--here", cwd=_made(part))
     write(part, ".rawko/memories/v.md", guard("mem_v", "deny", paths="vendor/**"))
     git.commit()
     for path in ("part/vendor/a", "vendor/b"):

@@ -340,7 +340,7 @@ def test_no_file_name_or_key_reaches_the_terminal_raw(project, memories, rawkome
 def test_a_folder_whose_name_cannot_stand_in_a_hook(git, project, rawkomem, name):
     inner = project / name / "inner"
     inner.mkdir(parents=True)
-    rawkomem("init", cwd=inner)
+    rawkomem("init", "--here", cwd=inner)
     done = rawkomem("connect", "git", cwd=inner, check=1)
     assert "rename the folder" in done.stderr and not (project / ".git" / "hooks" / "pre-commit").exists()
 
@@ -349,7 +349,7 @@ def test_a_folder_whose_name_cannot_stand_in_a_hook(git, project, rawkomem, name
 def test_a_folder_with_a_shells_signs_is_quoted_in_a_hook(git, project, rawkomem, name):
     inner = project / name
     inner.mkdir()
-    rawkomem("init", cwd=inner)
+    rawkomem("init", "--here", cwd=inner)
     rawkomem("connect", "git", cwd=inner)
     git("add", "-A", check=False)
     git("commit", "-qm", "x", check=False)

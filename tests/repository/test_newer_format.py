@@ -102,7 +102,7 @@ def test_the_merge_driver_merges_lines(rawkomem, project, memories, config):
 
 def test_a_newer_source_is_left_out(project, rawkomem, memory, tmp_path_factory):
     team = tmp_path_factory.mktemp("team") / "notes"
-    rawkomem("init", cwd=_made(team))
+    rawkomem("init", "--here", cwd=_made(team))
     set_format(team / ".rawko" / "config.yaml", NEWER)
     own = _made(tmp_path_factory.mktemp("x") / "rawkomem")
     (own / "config.yaml").write_text(f"sources: [{team}]\n")

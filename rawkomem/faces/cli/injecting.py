@@ -80,6 +80,10 @@ def run_inject(
         note(
             f"nothing is injected: no memory fits into {injection.budget} tokens; use a larger --budget"
         )
+    for problem in (
+        repository.core.hidden_authors() if strict and not injection.items else ()
+    ):
+        note(problem.in_full)
     if waiting := waiting_note(injection):
         note(f"{waiting}; 'rawkomem inject … --explain' names them")
     if explain:

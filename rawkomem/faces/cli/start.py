@@ -18,15 +18,17 @@ from ...exchange.import_plan import INSTRUCTIONS_FORMAT
 from ...exchange.sources import place_of
 from ...files.installation import make_personal_folder, plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, personal_root
+from ...files.machine_records import note_of_changed_rules
 from ...git.connection import Wanted, plan_git_connection
 from ...git.runner import work_tree
 from ...hosts import person
 from ...hosts.connect import installed_hosts, plan_connect
 from ...hosts.known_hosts import HOSTS
+from ...index.status import UNCOMMITTED
 from ...model.entries import Entry
-from ...model.errors import NotFound, RawkoError
+from ...model.errors import NotFound, RawkoError, Refused
 from ...model.filters import Filter
-from ...model.values import ACTIVE, record
+from ...model.values import ACTIVE, DRAFT_STATUS, record
 from ...repository import Repository
 from ...repository.transfer import Import, preview_import
 from ...text.chunks import counted
@@ -51,6 +53,8 @@ To undo a step:
   rawkomem connect NAME --remove an agent or git
   rawkomem uninstall             what rawkomem wrote, except your memories"""
 FIRST_MEMORY = "'We chose X because …' --when 'choosing|changing X'"
+ABOVE = "{} has a repository, which is also used here"
+START_HERE = "for a separate one in this folder, run: rawkomem init --here"
 COMMIT = f"git add {FOLDER} && git commit"
 TEXT = Fields("title body", "\n{title:bold}\n{body:text}")
 
@@ -69,8 +73,9 @@ class GuideStep:
 class Guide:
     """A guided start in one project: `steps` is the plan, `run` asks for each step and carries it out."""
 
-    def __init__(self, context: Context, imports: bool, connect: bool):
+    def __init__(self, context: Context, imports: bool, connect: bool, here: bool):
         self.context = context
+        self.here = here  # whether this folder gets a repository of its own
         self.imports = imports
         self.connect = connect
         self.command = (
@@ -90,14 +95,7 @@ class Guide:
     @property
     def is_started(self) -> bool:
         """Return whether the project has a repository of its own."""
-        return self._repository_above() == self.project
-
-    def _repository_above(self) -> str:
-        """Return the project folder of the repository that is used here; empty if there is none."""
-        try:
-            return find_layout(self.project).project
-        except NotFound:
-            return ""
+        return project_above(self.project) == self.project
 
     def steps(self) -> list[GuideStep]:
         """Return the steps that have something to do."""
@@ -127,7 +125,7 @@ class Guide:
         return self.is_started
 
     def _files(self) -> Iterator[GuideStep]:
-        above = self._repository_above()
+        above = project_above(self.project)
         missing = [
             file
             for file in plan_start(self.project)
@@ -137,10 +135,10 @@ class Guide:
         ]
         question = "Write these files?"
         if above and above != self.project:
-            question = f"{shown_path(above)} has a repository, which is also used here. Start another one here?"
+            question = f"{ABOVE.format(shown_path(above))}. Start another one here?"
         names = ", ".join(shown_path(file.path) for file in missing)
         if missing:
-            is_usual = above in ("", self.project)
+            is_usual = self.here or above in ("", self.project)
             run = partial(write_start, missing)
             yield GuideStep(f"Write {names}", question, run, is_usual)
 
@@ -268,6 +266,14 @@ class Guide:
             say(f"  store your first memory: {self.command} add {FIRST_MEMORY}")
 
 
+def project_above(folder: str) -> str:
+    """Return the project whose repository is used in a folder: the folder itself or one above it; empty if there is none."""
+    try:
+        return find_layout(folder).project
+    except (NotFound, Refused):
+        return ""
+
+
 def _is_in_git(folder: str) -> bool:
     try:
         work_tree(folder)
@@ -303,6 +309,7 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
     "--no-import: Do not import instructions, rules and memories of other tools.",
     "--no-connect: Do not connect agent hosts and git.",
     "--personal: Start your personal repository; its memories are recalled in every project.",
+    "--here: Start a repository of its own in this folder, although one above it has one.",
 )
 def init_command(
     ctx: Context,
@@ -311,6 +318,7 @@ def init_command(
     no_import: bool,
     no_connect: bool,
     personal: bool,
+    here: bool,
 ) -> int:
     """Start a memory repository in this project.
 
@@ -318,15 +326,18 @@ def init_command(
     memories of other tools, connect git and the installed agent hosts. Run it again later to import and connect what
     is new. Without a terminal, it only writes the files in .rawko, unless you add --yes.
 
+    Below a folder with a repository, that one is used. If a part of a project, such as a package, needs memories of its
+    own, add --here: in that part, commands and hooks then use only these.
+
     Examples:
       rawkomem init
       rawkomem init --dry-run
       rawkomem init --personal
     """
     if personal or not (yes or person.arrival() == person.PERSON):
-        _start_plain(ctx.obj, dry_run, personal)
+        _start_plain(ctx.obj, dry_run, personal, here)
         return 0
-    guide = Guide(ctx, not no_import, not no_connect)
+    guide = Guide(ctx, not no_import, not no_connect, here)
     guide.is_person = guide.is_person and not yes
     steps = guide.steps()
     say(
@@ -345,7 +356,11 @@ def init_command(
         )
     try:
         if not guide.run(steps, yes):
-            note("stopped: nothing was written")
+            note(
+                f"stopped: nothing was written ({START_HERE})"
+                if project_above(guide.project)
+                else "stopped: nothing was written"
+            )
             return 1
     except (Abort, KeyboardInterrupt):
         say()
@@ -357,9 +372,15 @@ def init_command(
     return 0
 
 
-def _start_plain(folder: str, dry_run: bool, personal: bool) -> None:
-    """Write and list the files of a repository; name the files that an import would read."""
+def _start_plain(folder: str, dry_run: bool, personal: bool, here: bool) -> None:
+    """Write and list the files of a repository; name the files that an import would read.
+
+    Raise Refused below another repository, unless `here` or `personal`.
+    """
     place = os.path.dirname(personal_root()) if personal else folder or "."
+    above = "" if personal or here else project_above(place)
+    if above and above != os.path.abspath(place):
+        raise Refused(ABOVE.format(shown_path(above)), START_HERE)
     steps = plan_start(place)
     for step in steps:
         say(f"{'exists' if step.exists else 'write '}  {step.path}")
@@ -389,13 +410,17 @@ There is no memory repository in this folder or in a folder above it.
 
 
 FACTS = Fields(
-    "memories drafts waiting hosts uncommitted",
+    "memories unusable drafts waiting hosts uncommitted rules problems",
     """\
 memories  {memories:n memory} in {0.root}
+{unusable:?files     % not usable: 'rawkomem check' names them|yellow}
 {drafts:?drafts    % from your sessions}
 {waiting:?review    % waiting for your decision}
 agents    {hosts:?connected: %|~none connected}
-{uncommitted:?git       % not committed}""",
+{uncommitted:?git       % not committed}
+{rules:?rules     %|yellow}
+{problems_lines:text}""",
+    problems=[Fields(line="problem   {0.in_full}")],
 )
 
 
@@ -414,14 +439,21 @@ def show_overview(folder: str) -> None:
         for name in KNOWLEDGE_FILES
         if os.path.isfile(os.path.join(layout.project, name))
     ]
-    files_left = repository.core.read(authors.uncommitted_files) if authors else ()
+    files_left = repository.core.read(authors.uncommitted_files) if authors else set()
+    status = repository.store.status()
+    # a memory that was edited or removed is another file that is not committed
+    held = {one.path for one in status.problems if one.code in UNCOMMITTED}
+    files_left |= held
     state = {
         "root": os.path.relpath(layout.root),
-        "memories": len(repository.list()),
+        "memories": sum(row.status != DRAFT_STATUS for row in repository.list()),
+        "unusable": counted(status.quarantined, "file") if status.quarantined else "",
         "drafts": len(repository.drafts.asked()),
         "waiting": statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
         "hosts": connected_hosts(layout.project),
         "uncommitted": counted(len(files_left), "memory file") if files_left else "",
+        "rules": note_of_changed_rules(layout),
+        "problems": [one for one in status.problems if one.code not in UNCOMMITTED],
     }
     FACTS.say(state, False)
     command, reason = next_step(state, files)
@@ -431,6 +463,8 @@ def show_overview(folder: str) -> None:
 
 def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
     """Return the next useful command and what it does; `files` can be imported."""
+    if state["unusable"]:
+        return "rawkomem check", "Find out why these files are not used as memories."
     if state["waiting"]:
         return "rawkomem review", "Decide on changes and memories that wait for you."
     if state["drafts"]:

@@ -20,7 +20,7 @@ STATUS = Fields(
     "fresh drafts unsaved changed_rules layers?",
     """\
 repository  {root}
-files       {files} ({quarantined} not usable)  hash {files_hash}
+files       {files}{quarantined:? (% not usable: 'rawkomem check' names them)|yellow}  hash {files_hash}
 index       {indexed:n file}, {entries:n entry}  hash {index_hash}
 memories    {memories:~none}
 {conflicts:?conflicts   % pending: 'rawkomem review' shows them|yellow}

@@ -278,3 +278,15 @@ def test_what_other_tools_keep_is_found(tmp_path, home):
     }
     plan = Command(shop)("init", "--yes", "--dry-run").stdout
     assert plan.count("Import") == 4
+
+
+def test_a_folder_below_a_repository_gets_its_own_only_with_here(project, rawkomem):
+    inner = project / "packages" / "mail"
+    inner.mkdir(parents=True)
+    for words in (("init",), ("init", "--yes")):
+        told = rawkomem(*words, cwd=inner, check=1)
+        assert f"{project} has a repository" in (told.stdout + told.stderr) and "rawkomem init --here" in told.stderr
+    assert not (inner / ".rawko").exists()
+    rawkomem("init", "--here", cwd=inner)
+    assert find_layout(str(inner)).project == str(inner)
+    assert "exists" in rawkomem("init", cwd=inner).stdout

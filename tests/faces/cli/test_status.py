@@ -37,3 +37,21 @@ def test_status_loads_neither_numpy_nor_the_importers(project, memories):
     ).stdout
     answer, loaded = printed.rsplit("\n", 2)[:2]
     assert json.loads(answer)["fresh"] and loaded == "[]"
+
+
+def test_the_overview_names_what_is_wrong(git, memories, project, rawkomem):
+    """Files that cannot be used, a memory that was removed by hand, and a file with rules that changed."""
+    (project / "CLAUDE.md").write_text("# Us\n\n## Tests\n\nRun the tests with pnpm, never with npm.\n")
+    rawkomem("import", "CLAUDE.md")
+    rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
+    (memories / "a.md").write_text(TEXT.format(6380))
+    (memories / "b.md").write_text(TEXT.format(6381))
+    git.commit()
+    (memories / "a.md").unlink()
+    (memories / "bad.md").write_text("---\ntitle: [a\nx: {\n---\n\nText.\n")
+    (project / "CLAUDE.md").write_text("Use vitest.\n")
+    told = rawkomem().stdout
+    assert "3 memories in .rawko" in told and "2 memory files not committed" in told
+    assert "1 file not usable: 'rawkomem check' names them" in told and "next      rawkomem check" in told
+    assert "CLAUDE.md changed after the import" in told
+    assert "1 not usable: 'rawkomem check' names them" in rawkomem("status").stdout

@@ -88,7 +88,7 @@ def test_drafts_of_a_worktree_are_listed_everywhere_and_outlive_it(committed, wo
 def test_a_project_below_the_top_of_a_work_tree_has_records_of_its_own(git, project, rawkomem, tmp_path_factory):
     inner = project / "packages" / "a"
     inner.mkdir(parents=True)
-    rawkomem("init", cwd=inner)
+    rawkomem("init", "--here", cwd=inner)
     git.commit("two projects")
     tree = tmp_path_factory.mktemp("trees") / "feature"
     git("worktree", "add", "-q", str(tree), "-b", "feature")

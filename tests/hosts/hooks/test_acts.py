@@ -1,6 +1,7 @@
 """What hosts are told before and after an agent runs a command or writes a file."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -12,6 +13,9 @@ from rawkomem.index.act_table import PROJECT_VARIABLES, read_table
 from rawkomem.model.entries import Entry
 from rawkomem.repository.acts import MAX_DOUBTED_PATTERNS
 
+from tests.commands import Command
+from tests.git.gitting import Git
+from tests.hosts.hooks.conftest import Hook
 from tests.hosts.hooks.payloads import FOLDER, claude, codex, copilot, cursor, gemini
 
 WHY = "Other programs wait for it."
@@ -102,6 +106,38 @@ def test_what_each_host_is_told(host, event, call, can, guard, rule, tell):
         assert first[0] == guard
         assert all(part in first[1] for part in ("Leave the marker alone", WHY, ".rawko/memories/rule-1.md"))
         assert second == (("", "") if guard == "remind" else first)
+
+
+def test_a_committed_guard_asks_in_a_clone_without_older_commits(rule, git, project, tmp_path_factory):
+    rule("deny")
+    git("commit", "-qm", "later", "--allow-empty")
+    clone = tmp_path_factory.mktemp("ci") / "clone"
+    git("clone", "-q", "--depth", "1", f"file://{project}", str(clone))
+    own = clone / ".rawko" / "memories" / "own.md"
+    own.write_text(RULE.format(guard="deny", title="By an agent", number=2, why="Not committed."))
+    hook, rawkomem = Hook(clone, clone), Command(clone)
+    asked, text = decision(hook("claude", "before-tool", claude("PreToolUse", **COMMAND)))
+    assert asked == "ask" and "[not verified] Leave the marker alone" in text and "By an agent" not in text
+    says = "nobody vouches for 1 memory"
+    started = hook("claude", "session-start", claude("SessionStart", source="startup"))
+    assert says in started and "Checked when" not in started
+    for words in ((), ("status",), ("check",), ("doctor",), ("inject", "touch the marker", "--strict")):
+        done = rawkomem(*words, check=None)
+        told = done.stdout + done.stderr
+        assert says in told and "git fetch --unshallow origin" in told, words
+    Git(clone)("fetch", "-q", "--unshallow")
+    assert decision(hook("claude", "before-tool", claude("PreToolUse", **COMMAND)))[0] == "deny"
+    assert says not in rawkomem("status").stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to give files away")
+def test_a_git_that_refuses_to_be_read_is_named(rule, project, rawkomem):
+    rule("deny")
+    os.chown(project, 12345, 12345)
+    os.chown(project / ".git", 12345, 12345)
+    told = rawkomem("status").stderr
+    assert "guards that nobody vouches for only remind" in told
+    assert f"git config --global --add safe.directory {project}" in told
 
 
 @pytest.mark.parametrize(
