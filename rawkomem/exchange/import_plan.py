@@ -200,6 +200,17 @@ class ImportDecision:
     held: str = ""  # why it is not in use: a key of HELD
     is_deleted: bool = False  # it is known here and was deleted
 
+    @property
+    def waits(self) -> bool:
+        """Return whether it is a new memory that only a review holds back."""
+        is_new = self.what == "added" and "claim" not in self.entry.extra
+        return is_new and self.held == HELD_REVIEW
+
+    @property
+    def in_use(self) -> ImportDecision:
+        """Return the decision that the new memory needs no review."""
+        return replace(self, plan=replace(self.plan, entries=(self.entry,)), held="")
+
 
 class MemoriesHere:
     """Lookup tables of a repository's memories for an import."""

@@ -179,22 +179,33 @@ class Exchange(Wing):
         kind: str = "",
         dry_run: bool = False,
         progress: Callable[[int, int], None] = lambda done, total: None,
+        vouched: Callable[[Entry], bool] = lambda entry: False,
     ) -> list[Import]:
         """Import from several files and folders; store a memory once even if several of them contain it.
 
-        If it is stopped, the same import goes on where it was.
+        If it is stopped, the same import goes on where it was. A new memory for which `vouched` returns true is in use
+        at once, as if the caller had written it; the others wait for a review.
         """
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._layout, "import"), as_one_change(self._core):
             here = MemoriesHere(self._core.all(), self._core.is_vouching())
             decided = decide_imports(read, here)
             everything = [item for items in decided for item in items]
+            used = [
+                one.in_use for one in everything if one.waits and vouched(one.entry)
+            ]
+            names = {one.entry.id for one in used}
+            others = [one for one in everything if one.entry.id not in names]
             entries = self._core.entries
             plans = self._core.read(
-                lambda: entries_to_write(everything, ENTRIES_AT_ONCE, entries)
+                lambda: [
+                    (plan, via)
+                    for items, via in ((used, ""), (others, VIA_IMPORT))
+                    for plan in entries_to_write(items, ENTRIES_AT_ONCE, entries)
+                ]
             )
-            for number, plan in enumerate([] if dry_run else plans, 1):
-                self._core.write(plan, VIA_IMPORT)
+            for number, (plan, via) in enumerate([] if dry_run else plans, 1):
+                self._core.write(plan, via)
                 progress(number, len(plans))
         if not dry_run:
             project = self._layout.project

@@ -344,7 +344,7 @@ def run_click(argv: list[str]) -> int:
         note(f"{failure.format_message()} (try '{path} --help')")
         return failure.exit_code
     except click.exceptions.Abort:
-        note("stopped: what you had answered before stays")
+        note("stopped here: nothing more was changed")
         return 1
 
 

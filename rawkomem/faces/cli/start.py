@@ -25,7 +25,7 @@ from ...hosts import person
 from ...hosts.connect import installed_hosts, plan_connect
 from ...hosts.known_hosts import HOSTS
 from ...index.status import UNCOMMITTED
-from ...model.entries import Entry
+from ...model.entries import Entry, Memory
 from ...model.errors import NotFound, RawkoError, Refused
 from ...model.filters import Filter
 from ...model.values import ACTIVE, DRAFT_STATUS, record
@@ -170,7 +170,8 @@ class Guide:
 
         def run() -> None:
             imports = self.repository.exchange.import_all(
-                [item.path for item in sources]
+                [item.path for item in sources],
+                vouched=lambda one: vouches and not _orders_in(one),
             )
             self.repository.core.follow()
             say(
@@ -184,20 +185,13 @@ class Guide:
         )
 
     def _vouch(self, kind: str) -> None:
-        """Put imported memories into use, except those with a line that may give orders to agents."""
-        waiting = self.repository.beliefs.waiting(kind)
-        held = {}
-        for memory in waiting:
-            lines = f"{memory.title}\n{memory.body}".split("\n")
-            suspicious = [line for line in lines if scan_for_injection(line).score]
-            if suspicious:
-                held[memory.id] = suspicious[0]
-        reviewed = self.repository.beliefs.review_all(
-            kind, "activate", by=author(""), held_back=[*held]
-        )
-        say(
-            f"  {counted(sum(memory.status == ACTIVE for memory in reviewed), 'memory')} in use"
-        )
+        """Put imported memories that wait into use, except those with a line that may give orders to agents."""
+        beliefs = self.repository.beliefs
+        held = {one.id: line for one in beliefs.waiting(kind) for line in _orders_in(one)}  # fmt: skip
+        if len(held) < len(beliefs.waiting(kind)):
+            beliefs.review_all(kind, "activate", by=author(""), held_back=[*held])
+        rows = self.repository.list(Filter(statuses=(ACTIVE,)))
+        say(f"  {counted(len(rows), 'memory')} in use")
         if held:
             say(
                 f"  Held back: {counted(len(held), 'memory')} with a line that may give orders to agents"
@@ -272,6 +266,12 @@ def project_above(folder: str) -> str:
         return find_layout(folder).project
     except (NotFound, Refused):
         return ""
+
+
+def _orders_in(memory: Entry | Memory) -> list[str]:
+    """Return the first line that may give orders to agents, in a list; empty if there is none."""
+    lines = f"{memory.title}\n{memory.body}".split("\n")
+    return [line for line in lines if scan_for_injection(line).score][:1]
 
 
 def _is_in_git(folder: str) -> bool:

@@ -365,7 +365,7 @@ def test_a_hook_at_the_top_checks_repositories_below(rawkomem, tmp_path_factory)
 def test_a_project_inside_a_work_tree(hooked, project, rawkomem):
     inner = project / "packages" / "the api"
     inner.mkdir(parents=True)
-    rawkomem("init", cwd=inner)
+    rawkomem("init", "--here", cwd=inner)
     rawkomem("connect", "git")
     rawkomem("connect", "git", cwd=inner)
     (inner / ".rawko" / "memories" / "b.md").write_text(memory("b", KEY))

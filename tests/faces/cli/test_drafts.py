@@ -170,7 +170,7 @@ def test_a_draft_is_edited_only_after_a_yes(answer, title, terminal, project, wa
     told = converse(terminal, words, [(r"\[y/N\]", f"{answer}\n")], project, scrubbed())
     assert "No lodash" in told.partition("Keep it?")[0], "the question is about the new title"
     repository = Repository.open(str(project))
-    assert ("nothing was changed" in told) == (draft in repository.drafts.all()) == (not title)
+    assert ("nothing more was changed" in told) == (draft in repository.drafts.all()) == (not title)
     assert [row.title for row in repository.list()] == ([title] if title else [])
 
 

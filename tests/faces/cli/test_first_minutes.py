@@ -65,7 +65,7 @@ def test_a_fresh_repository_is_healthy(tmp_path, rawkomem):
     plain = {"RAWKOMEM_EMBEDDER": ""}
     folder = tmp_path / "fresh"
     folder.mkdir()
-    rawkomem("init", cwd=folder, env=plain)
+    rawkomem("init", "--here", cwd=folder, env=plain)
     assert "!!" not in rawkomem("doctor", cwd=folder, env=plain).stdout
 
 

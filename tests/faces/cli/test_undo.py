@@ -7,7 +7,7 @@ import sys
 import pytest
 from rawkomem.files.machine_records import read_changes
 from rawkomem.model.errors import Refused
-from rawkomem.repository import Repository, beliefs
+from rawkomem.repository import Repository, undoing
 
 from tests.git.gitting import AGENT
 from tests.terminals import detached, scrubbed, typed
@@ -73,7 +73,7 @@ def test_votes_links_and_windows(rawkomem, memory):
 def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):
     monkeypatch.setattr("rawkomem.repository.transfer.ENTRIES_AT_ONCE", 4)  # several writes
     folder = tmp_path_factory.mktemp("from")
-    monkeypatch.setattr(beliefs, "MAX_UNDONE", 9)
+    monkeypatch.setattr(undoing, "MAX_UNDONE", 9)
     count = 10
     sections = (f"## Rule {n}\n\nBuild step {n} needs the cache {n} of the compiler.\n\n" for n in range(count))
     (folder / "CLAUDE.md").write_text("# Rules\n\n" + "".join(sections))
@@ -293,7 +293,7 @@ def test_a_deletion_that_only_waits_names_no_restore(rawkomem, memory, git):
 
 
 def test_the_hint_about_a_large_change_undoes_that_change(rawkomem, project, monkeypatch):
-    monkeypatch.setattr(beliefs, "MAX_UNDONE", 1)
+    monkeypatch.setattr(undoing, "MAX_UNDONE", 1)
     (project / "CLAUDE.md").write_text(
         "# Rules\n\n## One\n\nBuild the parser twice before a release.\n\n## Two\n\nRun the slow tests three times at night.\n"
     )
