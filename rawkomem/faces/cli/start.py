@@ -55,7 +55,6 @@ To undo a step:
 FIRST_MEMORY = "'We chose X because …' --when 'choosing|changing X'"
 ABOVE = "{} has a repository, which is also used here"
 START_HERE = "for a separate one in this folder, run: rawkomem init --here"
-COMMIT = f"git add {FOLDER} && git commit"
 TEXT = Fields("title body", "\n{title:bold}\n{body:text}")
 
 
@@ -85,6 +84,7 @@ class Guide:
         self.is_person = opening.arrival() == person.PERSON
         self.is_changed = False
         self.connected: list[str] = []
+        self.to_commit = [FOLDER]  # what a team shares
         context.obj = self.project  # the commands that a step runs work in this folder
 
     @cached_property
@@ -208,15 +208,14 @@ class Guide:
             title = HOSTS[name].about.partition(":")[0]
             try:
                 changes = plan_connect(name, self.project)
-                files = " and ".join(
-                    shown_path(one.path) for one in changes if not one.is_none
-                )
+                paths = [one.path for one in changes if not one.is_none]
             except RawkoError:  # the step reports it
-                files = "its settings"
+                paths = []
+            files = " and ".join(map(shown_path, paths)) or "its settings"
             yield GuideStep(
                 f"Connect {title}, so that each prompt gets the memories that fit it",
                 f"Connect {title}? It writes {files}.",
-                partial(self._connect, name, title),
+                partial(self._connect, name, title, paths),
             )
 
     def _git(self) -> Iterator[GuideStep]:
@@ -233,10 +232,12 @@ class Guide:
         what = "Connect git, so that it merges memories entry by entry and checks them before each commit"
         yield GuideStep(what, f"{what}?", partial(self._connect, "git"))
 
-    def _connect(self, name: str, title: str = "") -> None:
+    def _connect(self, name: str, title: str = "", paths: Sequence[str] = ()) -> None:
         self.context.invoke(connect_command.commands[name])
         if title:
             self.connected.append(title)
+        inside = [os.path.relpath(one, self.project) for one in paths]
+        self.to_commit += [one for one in inside if not one.startswith("..")]
 
     def say_end(self) -> None:
         """Print how to undo the steps, and what to try next."""
@@ -250,7 +251,8 @@ class Guide:
             review = f"{self.command} review --all-from {shlex.quote(kind)} --activate"
             say(f"  let agents use the imported memories ({number}): {review}")
         if self.is_changed and _is_in_git(self.project):
-            say(f"  share the memories with your team: {COMMIT}")
+            names = shlex.join(self.to_commit)
+            say(f"  share with your team: git add {names} && git commit")
         if self.connected:
             say(f"  start {self.connected[0]} here and work as usual")
         if used:

@@ -102,7 +102,8 @@ def test_a_script_gets_everything_but_the_review(shop):
     assert "check --staged" in (shop / ".git" / "hooks" / "pre-commit").read_text()
     end = told.partition("Next:")[2]
     assert "review --all-from instructions --activate" in end
-    assert "share the memories with your team: git add .rawko && git commit" in end
+    settings = ".claude/settings.json .claude/skills/rawkomem/SKILL.md"
+    assert f"share with your team: git add .rawko {settings} && git commit" in end
     again = rawkomem("init", "--yes").stdout
     assert "Nothing new" in again and "To undo a step" not in again
 
