@@ -30,6 +30,7 @@ from ..model.values import (
     now,
     record,
     replace,
+    warning,
 )
 from ..redaction.find import find_secrets
 from ..state.changes import AMENDABLE, kept_both, plan_delete
@@ -343,7 +344,30 @@ def _history(commit: CheckedCommit) -> list[Problem]:
             problem = replace(problem, code=NO_EFFECT, message=message, hint=WINS_HINT)
             allowed = len(commit.staged.parents) > 1
         found.append(replace(problem, level=WARNING) if allowed else problem)
-    return found
+    return [*found, *_left_alone(commit)]
+
+
+def _left_alone(commit: CheckedCommit) -> list[Problem]:
+    """Return a Problem for each change that stays without its memory, as when one side of a merge removed that."""
+    gone = {
+        old.id: old
+        for parent in commit.staged.parents
+        for old in commit.digests(parent).values()
+        if old.creates and old.id not in commit.purged
+    }
+    about = commit.staged.entries(words=gone) if gone else {}
+    return [
+        warning(
+            "about-nothing",
+            f"this change of {one_line(gone[id].title, MAX_TITLE_CHARS)!r} ({id}) has no effect: its memory was removed",
+            f"to keep the memory, restore {commit.staged.name(gone[id].path)}; otherwise remove this file",
+            change.line,
+            path=change.path,
+        )
+        for id in gone
+        for change in about.get(id, ())
+        if change.changes and not any(one.creates for one in about[id])
+    ]
 
 
 def edits_of(commit: CheckedCommit) -> list[Edit]:

@@ -335,6 +335,24 @@ def test_the_doctor_misses_a_driver_that_attributes_name(git, project, rawkomem)
     assert "line by line" in rawkomem("doctor").stdout and "connect git" not in rawkomem("doctor").stdout
 
 
+def test_a_merge_names_the_change_whose_memory_the_other_branch_removed(hooked, memories, rawkomem):
+    rawkomem("connect", "git")
+    file = memories / "ledger.md"
+    file.write_text(memory("mem_ledger"))
+    hooked("add", "-A")
+    hooked("commit", "-qm", "a rule")
+    hooked("checkout", "-qb", "other")
+    hooked("rm", "-q", str(file))
+    hooked("commit", "-qm", "no rule")
+    hooked("checkout", "-q", "-")
+    rawkomem("amend", "mem_ledger", "--title", "The ledger is signed")
+    hooked("add", "-A")
+    hooked("commit", "-qm", "a better rule")
+    told = hooked.run("merge", "other", "-m", "both")
+    assert told.returncode == 0
+    assert "this change of 'mem_ledger' (mem_ledger) has no effect: its memory was removed" in told.stdout + told.stderr
+
+
 def test_a_hook_at_the_top_checks_repositories_below(rawkomem, tmp_path_factory):
     """The pre-commit framework starts its hooks at the top of the work tree, where there may be no .rawko folder."""
     below = "packages/the web"
