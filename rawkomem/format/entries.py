@@ -84,6 +84,7 @@ FOREIGN_NAMES = {
     for name in KEY_NAMES[ours]
 }
 NO_KEYS = ("true", "false", "null")  # words that other readers do not read as text
+MORE_TIMES = ("validFrom", "validUntil", "eventTime")
 CLAIM_KEYS = ("subject", "predicate", "value")  # required in a claim
 # RFC-0011: never metadata keys
 FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}
@@ -499,6 +500,12 @@ class _FieldReader:
                 message,
                 "give it subject, predicate and value, each as text",
             )
+        if key in MORE_TIMES and field.value:
+            text = str(field.value)
+            at, odd = read_time(text)
+            if at is None:
+                message = f"{key} {text[:40]!r} {odd}: ignored"
+                self._warn("bad-time", key, message, "write 2026-01-23T10:30:00Z")
         wrong, hint = act_problem({key: field.value})
         if wrong:
             self._warn("bad-guard", key, f"{wrong}: ignored", hint)

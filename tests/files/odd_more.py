@@ -77,6 +77,7 @@ BASE = [
     odd("tags-map", REFUSE, tags="{a: b}", says="tags", line=4),
     odd("importance-list", REFUSE, importance="[high]", says="importance must be text", line=5),
     odd("importance-number", WARN, importance="9", says="importance", entry={"importance": "low"}),
+    odd("valid-until-no-time", WARN, validUntil="2026-13-45", says="validUntil '2026-13-45' is not an ISO 8601 time"),
     odd("date-list", REFUSE, discoveredAt="[2026]", says="discoveredAt must be text", line=6),
     raw("empty", REFUSE, "", entries=0, says="empty"),
     raw("two-delimiters", REFUSE, "---\n---\n", entries=0, says="no title"),
