@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rawkomem.embed.providers import bundled_embedder
 from rawkomem.files.git_folder import git_stamp
 from rawkomem.files.layout import hash_of_file, is_text_path, sweep
-from rawkomem.index import catalogue
+from rawkomem.index import authors
 from rawkomem.index.conditions import fired_by
 from rawkomem.index.index import Index
 from rawkomem.model.filters import Filter
@@ -104,7 +104,7 @@ def files_as_indexed(index: Index) -> dict[str, str]:
 def follows_head(index: Index) -> bool:
     """Whether the index has asked git since HEAD moved; read without asking git."""
     try:
-        return not catalogue._must_ask_git(index.reading(), git_stamp(index.layout.project))
+        return not authors._must_ask_git(index.reading(), git_stamp(index.layout.project))
     finally:
         index.close()
 
