@@ -20,15 +20,6 @@ def confidences(repository) -> dict[str, float]:
     return {item.memory.id: item.signals.confidence for item in (*injection.items, *injection.left_out)}
 
 
-def test_many_others_do_not_change_the_confidence(git, memories, repository):
-    write(memories, one=text("Cookie rules", RULE), two=text("Layout", "The login has two columns."))
-    git.commit()
-    before = confidences(repository)
-    write(memories, **{f"u{n}": text(f"Login page fix {n}", "Fix the login page.") for n in range(200)})
-    after = confidences(repository)
-    assert {id: after[id] for id in before} == before
-
-
 def test_a_long_memory_does_not_hide_how_close_others_are(git, memories, repository):
     write(memories, one=text("Cookie rules", RULE))
     git.commit()
@@ -89,17 +80,6 @@ def test_others_do_not_spend_the_budget_for_regexes(git, memories, repository):
     hostile.expensive_regexes(memories, 20)
     after = confidences(repository)
     assert {id: after[id] for id in before} == before and repository.warnings
-
-
-def test_others_are_no_surroundings(git, memories, repository):
-    write(memories, one=text("Cookie rules", RULE))
-    git.commit()
-    found = repository.search("cookie")
-    (memories / "one.md").write_text(
-        f"{text('Cookie rules', RULE)}\n---\n\n{text('Other', 'Cookie, cookie and cookie.')}"
-    )
-    again = [item for item in repository.search("cookie") if item.row.id == "one"]
-    assert [item.signals for item in again] == [item.signals for item in found] and len(repository.list()) == 2
 
 
 def test_others_take_no_place_in_a_search(git, memories, repository):

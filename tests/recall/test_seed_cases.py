@@ -77,11 +77,6 @@ def test_validity(case):
     assert is_valid(of, NOW) is case["expected"]
 
 
-def test_a_window_is_half_open():
-    of = memory(valid_from=NOW, valid_until=NOW + 10)
-    assert [is_valid(of, NOW + at) for at in (-1, 0, 9, 10)] == [False, True, True, False]
-
-
 @by_case("memory-lane", "createMemoryMetadata defaults")
 def test_what_a_memory_without_facts_counts_as(case):
     of, question = memory(extra={"type": case["input"]["memory_type"]}), Question("x", at=NOW)

@@ -224,19 +224,3 @@ def test_lessons_and_briefs_say_it_too(git, memories, repository, rawkomem):
     assert "- [not verified] " in repository.traces.brief("run migrations before you deploy").text
     git.commit()
     assert "- [verified] critical: Run migrations" in opening(repository).text
-
-
-def test_an_amend_that_nobody_vouches_for_waits_until_a_person_commits_it(git, memories, repository):
-    write(memories, one=text("First"))
-    git.commit()
-    repository.amend("one", Entry(body="Other words."))
-    assert verified(repository, "one") and repository.get("one").body == "About First."
-    git.commit()
-    assert verified(repository, "one") and repository.get("one").body == "Other words."
-
-
-def test_an_entry_under_an_honest_id_does_not_displace_it(git, memories, repository):
-    write(memories, one=text("First", id="honest", discoveredAt="2026-01-02T00:00:00Z"))
-    git.commit()
-    write(memories, evil=text("Evil", id="honest", discoveredAt="2026-01-01T00:00:00Z"))
-    assert repository.get("honest").title == "First" and verified(repository, "honest")

@@ -12,6 +12,7 @@ from rawkomem.model.entries import Draft, Entry, Task
 from rawkomem.model.errors import RawkoError
 
 from tests.commands import in_slow_lane
+from tests.learn.session.sessions import claude_code
 from tests.redaction.test_redact import KEYS, TOKEN
 
 PASSWORD = "Sup3rS3cretPw" + "9Quartz7"
@@ -54,8 +55,10 @@ def test_the_parts_are_recognized(tmp_path, secret):
     assert left(secret, tmp_path, VALUES[secret].swapcase()) == [str(tmp_path / "note.md"), "said"]
 
 
-def test_commands(project, rawkomem, secret):
+def test_commands(project, rawkomem, repository, secret):
     text = SECRETS[secret]
+    decided = ("user", f"We decided to use {text} for the nightly builds instead of a vault.")
+    (project / "session.jsonl").write_bytes(claude_code([decided]))
     long = (
         f"Nightly builds of the robot account in the staging cluster use the following value for all jobs: {text} and"
     )
@@ -76,6 +79,8 @@ def test_commands(project, rawkomem, secret):
         ("lesson", "add", "--situation", text, "--error-pattern", f"robot_{text}", "--oversight", text, "--fix", text,
          "--rule", f"Never use {text}", "--severity", "high", "--scope", f"builds with {text}"),
         ("trace", "add", "--goal", f"Deploy with {text}", "--plan", text, "--agent", "bot", "--learning", text),
+        ("learn", "session.jsonl", "--task", f"rotate {text}", "--error", text),
+        ("drafts", "--more"),
         ("inject", f"nightly builds with {text}", "--session", "s1"),
         ("search", f"nightly {text}"),
         ("context", f"deploy {text}"),
@@ -87,6 +92,7 @@ def test_commands(project, rawkomem, secret):
         said.append(done.stdout + done.stderr)
         assert left(secret, project / ".rawko", said[-1]) == [], words
     assert any("redacted" in one for one in said)
+    assert [draft for draft in repository.drafts.all() if "[REDACTED_" in draft.text]
 
 
 def test_proposed_conditions_name_no_tag(rawkomem, repository):

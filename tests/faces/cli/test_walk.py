@@ -164,11 +164,6 @@ def test_keys_typed_ahead_decide_nothing(terminal, drafts, project, own_home):
     assert "press one of" in told and len(waiting(project)) == 2
 
 
-def test_an_agent_gets_a_list(rawkomem, drafts):
-    told = rawkomem("review")
-    assert "drf_tabs" in told.stdout and "drf_jest" in told.stdout and "[1/2]" not in told.stdout
-
-
 def test_a_person_can_ask_for_the_list(walk, drafts, project):
     told = walk(words=("drafts", "--list"))
     assert "drf_tabs" in told and "drf_jest" in told and "[1/2]" not in told

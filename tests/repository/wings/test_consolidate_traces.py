@@ -82,16 +82,6 @@ def test_a_file_with_another_memory_in_it_stays(project, rawkomem):
     assert list(paths(project, "traces")) == ["traces/2026-05/t1.md"]
 
 
-def test_secrets_of_a_trace_do_not_reach_the_learning(project, repository, rawkomem):
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    for number in range(3):
-        text = trace(number, GOALS[0], learnings=(f"The token is {secret}",))
-        write(project / ".rawko", f"traces/2026-05/t{number}.md", text)
-    rawkomem("consolidate", "--apply")
-    (learning,) = learnings(repository)
-    assert secret not in "".join(paths(project, "memories").values()) and "[REDACTED_" in learning.body
-
-
 @pytest.mark.slow
 def test_many_traces_are_consolidated_and_a_second_run_changes_nothing(project, repository, rawkomem):
     count = 500

@@ -31,13 +31,6 @@ def test_trace_add_list_show(project, rawkomem):
     assert "unknown" not in rawkomem("check").stdout and rawkomem("list", "--kind", "trace").stdout.count("\n") == 2
 
 
-def test_a_trace_is_redacted_before_it_is_written(project, rawkomem):
-    done = rawkomem("trace", "add", "--goal", f"Use {SECRET}", "--learning", f"key={SECRET}", "--error", SECRET)
-    assert "redacted" in done.stderr
-    (file,) = (project / ".rawko" / "traces").rglob("*.md")
-    assert SECRET not in file.read_text()
-
-
 def test_what_is_wrong_is_told(project, rawkomem):
     assert "goal" in rawkomem("trace", "add", "--goal", " ", "--plan", "p", check=2).stderr
     assert "maybe" in rawkomem("trace", "add", "--goal", "g", "--status", "maybe", check=2).stderr

@@ -85,17 +85,6 @@ def test_a_files_own_word_never_raises(claimed, allowed):
         assert trust_of(says, standing, NOW) == BASE_TRUST[claimed]
 
 
-def test_the_parts_add_up():
-    memory = Memory("m", created=NOW - 100 * DAY, corroborations=2, reinforcements=1, disputes=3)
-    trust = explain_trust(memory, Standing("document", "so"), NOW)
-    assert trust.value == pytest.approx(sum(amount for _, amount, _ in trust.parts))
-    assert [name for name, _, _ in trust.parts] == ["source", "confirmed", "votes", "age"]
-    assert "document: so" in trust.parts[0][2]
-    below = limited_by_sources(trust, 0.2)
-    assert below.value == 0.2 == pytest.approx(sum(amount for _, amount, _ in below.parts))
-    assert limited_by_sources(trust, 1.0) is limited_by_sources(trust, 0.99) is trust
-
-
 CREATE = Entry(id="m", title="T", at=1, by="developer")
 
 
