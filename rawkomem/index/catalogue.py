@@ -314,7 +314,7 @@ class Catalogue:
         """Return the ids that a name may mean, from the first of these rules that finds any.
 
         The name is an id; ids start with it; it is the name of a file, and the memories are in that file; ids end with
-        it; titles equal it; titles contain all of its words.
+        it; titles equal it; titles contain all of its words, then also those between hyphens.
         """
         if len(name) > MAX_NAME_CHARS:
             return []
@@ -336,6 +336,7 @@ class Catalogue:
                 else []
             )
             or self.with_words(name)
+            or self.with_words(name.replace("-", " "))
         )
 
     def with_words(self, name: str) -> list[str]:

@@ -87,6 +87,12 @@ def test_add_tells_what_became_of_it(repository):
     assert Path(repository.layout.path(added.path)).is_file()
 
 
+@pytest.mark.parametrize("name", ["never-touch-the-ledger", "never-touch", "ledger never", "Never touch the ledger"])
+def test_a_memory_is_found_by_its_file_and_by_words_of_its_title(repository, name):
+    stored = repository.add("It is signed.", title="Never touch the ledger")
+    assert repository.get(name).id == stored.id
+
+
 @pytest.mark.parametrize(
     ("text", "title"),
     [
