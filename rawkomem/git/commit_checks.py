@@ -6,7 +6,6 @@ turned into amendments.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
@@ -22,7 +21,6 @@ from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.ids import order_key
 from ..model.values import (
-    ACTIVE,
     ERROR,
     WARNING,
     Problem,
@@ -271,10 +269,11 @@ class CheckedCommit:
         """Return the ids of the memories that this commit adds or changes."""
         return set(by_memory(self.staged.entries_in(self.changed)))
 
-    def digests_now(self) -> dict[str, Entry]:
-        """Return digest → entry of all staged files and bundles, changed or not."""
+    def digests_now(self, ids: Collection[str]) -> dict[str, Entry]:
+        """Return digest → entry of the staged bundles, changed files and files that may hold one of these ids."""
         bundles = self.staged.texts(filter(is_bundle, self.staged.now))
-        return self._digests({**bundles, **self.staged.everything})
+        held = self.staged.holding(ids)
+        return self._digests({**bundles, **held, **self.changed})
 
     def _digests(self, files: Mapping[str, bytes]) -> dict[str, Entry]:
         """Return digest → entry of these files and of files in bundles; a log with a text before its entries counts as one."""
@@ -332,7 +331,8 @@ def _history(commit: CheckedCommit) -> list[Problem]:
     """
     edits = edits_of(commit)
     old = {edit.old.id: edit.old for edit in edits}
-    about = commit.staged.entries() if edits else {}
+    targets = {edit.old.target for edit in edits}
+    about = commit.staged.entries(words=targets) if edits else {}
     found = []
     for edit in edits:
         problem = edit_problem(edit)
@@ -380,7 +380,8 @@ def edits_of(commit: CheckedCommit) -> list[Edit]:
     if not any(parents):
         return []
     base = commit.digests(staged.base)
-    now = commit.digests_now()
+    ids = {entry.id for one in parents for entry in one.values()}
+    now = commit.digests_now(ids)
     there = {entry.id: entry for entry in now.values()}
     one_side = {
         digest
@@ -436,9 +437,9 @@ def _contradictions(commit: CheckedCommit) -> list[Problem]:
 def contradicting(commit: CheckedCommit) -> list[tuple[Memory, Memory, Claim]]:
     """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
     concerned = commit.concerned
-    claiming = any(map(claim_of, commit.staged.naming(concerned)))
-    everybody = commit.staged.memories().values() if claiming else ()
-    memories = [one for one in everybody if one.status == ACTIVE and claim_of(one)]
+    claims = [*filter(None, map(claim_of, commit.staged.naming(concerned)))]
+    about = commit.staged.naming({claim.subject for claim in claims})
+    memories = [one for one in about if claim_of(one)]
     found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
     for memory in memories:
         claim = claim_of(memory) if memory.id in concerned else None
@@ -461,9 +462,9 @@ def _derived(commit: CheckedCommit) -> list[Problem]:
     concerned = commit.concerned
     found = []
     deriving = [*filter(derived_from, commit.staged.naming(concerned))]
-    memories = commit.staged.memories() if deriving else {}
+    commit.staged.naming({id for memory in deriving for id in derived_from(memory)})
     for memory in deriving:
-        for source in weak_sources(memory, memories.get, now()):
+        for source in weak_sources(memory, commit.staged.memory, now()):
             if source.holds_back and (memory.id in concerned or source.id in concerned):
                 what = f"{memory.id} was made from {source.id}, which is {source.why}"
                 found.append(
@@ -573,9 +574,8 @@ class AddedMemories:
     def twins(self) -> list[tuple[Memory, Memory]]:
         """Return (memory that the commit adds, another memory of the commit with exactly the same text), by path."""
         same: dict[str, list[Memory]] = {}
-        texts = [memory.body or memory.title for memory in self.memories.values()]
-        words = {max(re.split(r"[^A-Za-z0-9]+", text), key=len) for text in texts}
-        for memory in self.staged.naming(words):
+        texts = {memory.body or memory.title for memory in self.memories.values()}
+        for memory in self.staged.naming(texts):
             same.setdefault(identity(f"{memory.title}\n{memory.body}"), []).append(
                 memory
             )

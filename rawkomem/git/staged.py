@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, cached_property, partial
+from unicodedata import normalize
 
 from ..files.check import by_memory
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
@@ -22,13 +23,24 @@ from ..model.values import (
 )
 from ..state.fold import fold
 from ..text.chunks import counted
+from ..text.clean import clean
 from .authorship import read_blobs
 from .runner import FILE_MODE, MAX_NAMED, Git, GitFailed, projects_in, work_tree
 
-PLAIN_BYTES = bytes({*range(32, 127), *b"\t\r\n"} - {*b"\\"})
-# a word or an id without blanks that is not an id with a hash, which stands for another spelling
-PLAIN_WORD = re.compile(r"(?!.*\b[0-9a-f]{8}(?:#\d+)?$)[\w./@#-]+", re.ASCII)
-MAX_WORDS = 50  # for more, all files are parsed, which is quicker
+# A text without these bytes has no invisible characters.
+PLAIN_BYTES = bytes({*range(32, 127), *b"\t\r\n"})
+# escapes with which YAML spells a letter, or joins two parts of a word
+HIDING = re.compile(
+    rb"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[/\r\n])|[\w./@#-]\\[abefv][\w./@#\\-]"
+)
+# an id with a hash, which stands for another spelling
+HASHED_ID = re.compile(r"\b[0-9a-f]{8}(?:#\d+)?$")
+PLAIN_WORD = re.compile(r"[\w./@#-]+", re.ASCII)
+TOKENS = re.compile(rb"[a-z0-9]+")  # of a text in lower case
+ESCAPED = re.compile(rb"\\[ntr]")  # blanks in YAML
+MAX_WORDS = 100  # for more, the tokens of each file are looked up, which is quicker
+MAX_PARTS = 3  # of a text that is searched: its longest words
+Key = tuple[bytes, ...]
 # of the environment variables in which git names merged commits for hooks
 MERGED_PREFIX = "GITHEAD_"
 NOT_CHECKED_OUT = "S"  # mark of a file that a sparse checkout leaves out
@@ -113,21 +125,61 @@ class Staged:
     ) -> dict[str, list[Entry]]:
         """Return memory id → its entries in the staged memory files, or in those of the version `of`.
 
-        With `words`, skip files that cannot hold one of these words or ids.
+        With `words`, skip staged files that cannot hold one of these words or ids.
         """
-        version = self.now if of is None else of
-        plain = len(words) <= MAX_WORDS and all(map(PLAIN_WORD.fullmatch, words))
-        names = [word.partition("#")[0].lower().encode() for word in words if plain]
-        files = self.texts(filter(is_memory, version), version)
-        return by_memory(
-            self.entries_in(
-                {
-                    path: data
-                    for path, data in files.items()
-                    if not names or _may_hold(data, path, names)
-                }
-            )
-        )
+        if words:
+            files = self.holding(words)
+        else:
+            version = self.now if of is None else of
+            files = self.texts(filter(is_memory, version), version)
+        return by_memory(self.entries_in(files))
+
+    def holding(self, words: Collection[str]) -> dict[str, bytes]:
+        """Return path → bytes of the staged memory files that may hold one of these words, ids or texts."""
+        keys = set(map(search_key, words))
+        if () in keys:
+            return self.everything
+        self._search([key for key in keys if key not in self._places])
+        found = {*self._unsearchable}.union(*(self._places[key] for key in keys))
+        return {path: data for path, data in self.everything.items() if path in found}
+
+    def _search(self, keys: Collection[Key]) -> None:
+        """Find the files that hold all parts of a key, for each of these keys."""
+        self._places.update((key, []) for key in keys)
+        by_token: dict[bytes, list[Key]] = {}
+        for key in keys if len(keys) > MAX_WORDS else ():
+            token = max(TOKENS.findall(key[0]), key=len, default=b"")
+            by_token.setdefault(token, []).append(key)
+        for path, text in self._searched if keys else ():
+            asked: Iterable[Key] = keys
+            if by_token:
+                plain = ESCAPED.sub(b" ", text) if b"\\" in text else b""
+                tokens = {*TOKENS.findall(text), *TOKENS.findall(plain), b""}
+                asked = (
+                    key for token in tokens & by_token.keys() for key in by_token[token]
+                )
+            for key in asked:
+                if key[0] in text and all(part in text for part in key):
+                    self._places[key].append(path)
+
+    @cached_property
+    def _places(self) -> dict[Key, list[str]]:
+        """Return key → paths of the staged files that hold it, for the keys that were searched before."""
+        return {}
+
+    @cached_property
+    def _unsearchable(self) -> list[str]:
+        """Return the paths of the staged files that a search for bytes may miss."""
+        return [
+            path
+            for path, data in self.everything.items()
+            if b"\\" in data and HIDING.search(data)
+        ]
+
+    @cached_property
+    def _searched(self) -> list[tuple[str, bytes]]:
+        """Return (path, text to search) of the staged files."""
+        return [(path, searched(data, path)) for path, data in self.everything.items()]
 
     def memories(self, of: Mapping[str, str] | None = None) -> dict[str, Memory]:
         """Return id → memory of all staged memories, or of those of the version `of`."""
@@ -138,13 +190,21 @@ class Staged:
         """Return the active memories of the staged files that may hold one of these words or ids."""
         if not words:
             return []
-        ids = self.entries(words=words)
-        about = self.entries(words=ids)
-        for id in ids:
-            if id not in self._folded:
-                self._folded[id] = fold(about[id])
-        folded = [self._folded[id] for id in ids]
+        folded = map(self.memory, self._fold(self.entries(words=words)))
         return [memory for memory in folded if memory and memory.status == ACTIVE]
+
+    def memory(self, id: str) -> Memory | None:
+        """Return a staged memory of any status; None if there is none."""
+        self._fold((id,))
+        return self._folded[id]
+
+    def _fold(self, ids: Collection[str]) -> Collection[str]:
+        """Fold the memories that were not folded before; return their ids."""
+        new = [id for id in ids if id not in self._folded]
+        about = self.entries(words=new) if new else {}
+        for id in new:
+            self._folded[id] = fold(about.get(id, ()))
+        return ids
 
     @cached_property
     def _folded(self) -> dict[str, Memory | None]:
@@ -371,16 +431,28 @@ def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     return [path for path, blob in one.items() if other.get(path) != blob]
 
 
-def _may_hold(data: bytes, path: str, words: Iterable[bytes]) -> bool:
-    """Return whether a file may hold one of some plain words or ids in lower case, in whatever spelling.
+def search_key(word: str) -> Key:
+    """Return what each file with this word, id or text holds in lower case; empty if the word has no letters."""
+    if HASHED_ID.search(word):
+        return ()
+    key = word.partition("#")[0].lower()
+    if PLAIN_WORD.fullmatch(key):
+        return (key.encode(),)
+    parts = {*re.findall(r"\w+", normalize("NFC", word).lower())}
+    longest = sorted(parts, key=lambda part: (-len(part), part))[:MAX_PARTS]
+    return tuple(part.encode("utf-8", "replace") for part in longest)
 
-    Only a file of printable ASCII without backslashes is searched: YAML has no other spelling for a word there.
+
+def searched(data: bytes, path: str) -> bytes:
+    """Return the text of a file for a search: in lower case, without invisible characters, with its path.
+
     A file without an id has its name as its id.
     """
-    text = data.lower() + os.fsencode(path.lower())
-    return any(word in text for word in words) or bool(
-        data.translate(None, PLAIN_BYTES)
-    )
+    data += b"\n" + os.fsencode(path)
+    if data.translate(None, PLAIN_BYTES):
+        text = normalize("NFC", clean(data.decode("utf-8", "replace")))
+        return text.lower().encode()
+    return data.lower()
 
 
 def is_memory(path: str) -> bool:

@@ -231,10 +231,11 @@ class Catalogue:
         # the others are few; counting all memories reads no row
         return int(self._text(f"SELECT {select}) - {others}"))
 
-    def count_stored(self) -> int:
-        """Return how many of the memories in the store are vouched for."""
-        sql = "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''"
-        return int(self._text(sql))
+    def unvouched(self) -> set[str]:
+        """Return the ids of the memories in the store that nobody vouches for."""
+        return {
+            *self._texts("SELECT id FROM memories WHERE vouched = 0 AND digest != ''")
+        }
 
     def has_unvouched(self) -> bool:
         """Return whether there is a memory that nobody vouches for."""

@@ -409,24 +409,22 @@ class Index:
         """Return the second tier's embedder if nearly all memories have contextual vectors; else None."""
         if self.is_store_lost:
             return None
-        held, count = self._depth()
-        if not held or count - held > max(MAX_MISSING, MAX_MISSING_SHARE * count):
+        if not self._is_filled():
             return None
         self._deep = self._deep or self.open_deep()
         known = self.catalogue.meta().get("deep")
         return self._deep if self._deep and self._deep.name == known else None
 
-    def _depth(self) -> tuple[int, int]:
-        """Return how many memories have contextual vectors, and how many there are.
-
-        Where some memories are not vouched for, count only those that are.
-        """
+    def _is_filled(self) -> bool:
+        """Return whether nearly all memories have contextual vectors; those that nobody vouches for do not count."""
         held, count = self.store.depth()
-        if held == count or not self.catalogue.has_unvouched():
-            return held, count
-        missing = [self.catalogue.row(id) for id in self.store.shallow(count - held)]
-        count = self.catalogue.count_stored()
-        return count - sum(bool(row and row.vouched) for row in missing), count
+        if not held or held == count:
+            return held > 0
+        unvouched = self.catalogue.unvouched()
+        count -= len(unvouched)
+        allowed = max(MAX_MISSING, int(MAX_MISSING_SHARE * count))
+        missing = self.store.shallow(len(unvouched) + allowed + 1)
+        return len({*missing} - unvouched) <= min(allowed, count - 1)
 
     @property
     def fingerprint(self) -> str:

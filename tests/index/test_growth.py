@@ -4,6 +4,7 @@ import os
 
 import apsw
 from rawkomem.index.catalogue import CATALOGUE_SCHEMA, Catalogue
+from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.sqlite import EACH_STATE, STORE_SCHEMA
 
 MANY = 2_000
@@ -42,6 +43,29 @@ def test_the_states_of_memories_are_looked_up_without_reading_each():
     database.executemany("INSERT INTO documents (id, status, kind, vouched) VALUES (?, ?, ?, ?)", rows)
     found, taken = steps(database, lambda: list(database.execute(f"{EACH_STATE} SELECT * FROM states")))
     assert found == sorted({*states}) and taken < MANY / 4
+
+
+def test_whether_contextual_vectors_are_there_is_asked_without_a_query_for_each_memory(memories, repository):
+    """A worker fills them in for an hour; meanwhile each search asks."""
+    for number in range(100):
+        (memories / f"m{number}.md").write_text(f"---\ntitle: Port {number}\n---\n\nThe port is {number}.\n")
+    repository.sync()
+    index = repository.core.index
+    writer = open_database(index.path)
+    writer.execute("UPDATE memories SET vouched = 0 WHERE id < 'm2'")
+    writer.execute("DELETE FROM shallow WHERE document % 2")
+    asked, filled = [], []
+    index.open_deep = lambda: filled.append(1)  # returns no embedder
+    for sql in ("", "DELETE FROM shallow WHERE document > 10", "UPDATE memories SET vouched = 0"):
+        writer.execute(sql)
+        index.reading().trace_v2(apsw.SQLITE_TRACE_STMT, asked.append)
+        assert index.deep() is None
+        index.release()
+    assert len(filled) == 1, (
+        "the memories that a person vouches for have their vectors, and then nobody vouches for any"
+    )
+    assert len(asked) < 20
+    writer.close()
 
 
 def test_no_log_is_left_beside_the_index_for_each_command_to_read(git, project, memories, rawkomem):
