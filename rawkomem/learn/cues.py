@@ -148,6 +148,22 @@ QUALIFIES = caseless(  # restricts or takes back an agreement
     r"\b(?:no(?! (?:problem|worries|need|rush))|nope|not|but|stop|wait|except|never|don'?t|isn'?t|won'?t|doesn'?t)\b"
 )
 SENTENCE_END = re.compile(r"[.!?]\s|\n")
+
+
+@cache
+def _reasons(code: str) -> re.Pattern[str] | None:
+    words = languages().get(code, {}).get("reasons")
+    return words and caseless(
+        rf"^(?:{words})[^,，]*[,，]\s*|,?\s?(?:{words}).*?(?=[.!?。](?:\s|$)|$)"
+    )
+
+
+def without_reasons(text: str) -> str:
+    """Return a text without the reasons that it gives: without "because …", each until the end of its sentence."""
+    reasons = _reasons(language_of(text))
+    return (reasons.sub("", text) if reasons else "") or text
+
+
 # a quote may end before it
 REASON = caseless(r",? (?:because|'?cause|cuz|since|so that)\b")
 TAKEN_BACK = caseless(  # a sentence that takes back the one before it
@@ -301,6 +317,21 @@ COMMANDS = caseless(
     r"(?: run)? (?!(?:sure|it|the|a|an|one|this|that|here|there|instead|for|in|to|not|never|and|or)\b)[a-z][\w:-]{1,30})"
 )
 FILES = caseless(r"(?<![\w.-])[\w-]{2,30}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])")
+
+# An order with its verb and the words after it: "never run …", "stop adding …", "use …"
+ORDER = caseless(
+    r"(?:\b(?:never|do(?:n['’]?t| not)|must(?: not|n['’]t)?|stop|always) (?:ever |just |also )*"
+    r"|(?:^|[,;:.] |\band )(?=(?:use|prefer|avoid|no)\b))([a-z-]+) ([^,;:!?()]{2,80})"
+)
+USES = caseless(r"(?:us(?:e|ing)|prefer|avoid|no|import|call)$")
+# words before the name of a thing that are no part of it
+PLAIN = word_set(
+    "a an the any all our my your this that these those to bare plain raw new own single"
+)
+# "… before every commit": the work at which a rule applies
+OCCASION = caseless(
+    r"\b(?:before|after|when|whenever|if|while|during|on each|on every) ([^,;:.]{2,60})"
+)
 
 PROGRAMS = (
     r"(?:pytest|tox|jest|vitest|rspec|npm|npx|pnpm|yarn|bun|cargo|uv|poetry|pip|git|rm|docker|kubectl|terraform|gradle|mvn"

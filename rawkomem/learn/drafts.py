@@ -332,8 +332,8 @@ def _draft_of(
     text = redact(statement.text).strip()
     kind = statement.kind
     title = redact(statement.title) or draft_title(text)
-    when = conditions_of_title(title, text)
-    patterns = propose_patterns(text) if kind in RULES else ()
+    when = conditions_of_title(cues.without_reasons(title), text)
+    patterns = propose_patterns(text) if kind != AGREED else ()
     if kind == CORRECTION:
         when = (*propose_asked_condition(redact(asked)), *when)
     if len(before) > MAX_DRAFT_BEFORE_CHARS:

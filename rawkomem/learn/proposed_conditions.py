@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -96,16 +96,18 @@ def propose_conditions(text: str) -> tuple[str, ...]:
 
 
 # Propose patterns for a short rule: the things that it names, and the words with which people ask for
-# the work that it is about. The kinds of work are data: `named` matches rules, `asked` is written
-# into the memory.
+# the work that it is about. The kinds of work are data: `named` and `tools` match rules; `asked` and
+# the tools that a rule names are written into the memory. A pattern that fires hands the text over, so
+# each is a verb with its object, or a word that means nothing else.
 
 MAX_RULE_WORDS = 20  # a longer text says more than one rule about one kind of work
 MAX_KINDS = 2  # of work; a rule about more has no clear subject
+MAX_OBJECT_WORDS = 2
 
 
 @cache
 def kinds_of_work() -> dict[str, Any]:
-    """Return kind of work → `named`, the pattern of rules about it, and `asked`, the patterns of requests for it."""
+    """Return kind of work → `named` and `tools`, the words of rules about it, and `asked`, the words of requests for it."""
     path = os.path.join(os.path.dirname(__file__), "kinds_of_work.json")
     with open(path, encoding="utf-8") as file:
         found: dict[str, Any] = json.load(file)
@@ -113,30 +115,83 @@ def kinds_of_work() -> dict[str, Any]:
 
 
 def propose_patterns(rule: str) -> tuple[str, ...]:
-    """Return patterns that fire on requests for the work that a short rule is about; none if that is unclear.
+    """Return patterns for what a short rule forbids and asks for, and for its kind of work; none if that is unclear.
 
-    "Never run bare pytest, use make suite" applies to requests for pytest, for make suite and for any tests.
+    "Never run bare pytest, use make suite" applies to requests for pytest, for make suite and for any tests. The reason
+    of a rule does not say when to use it.
     """
-    rule = REDACTED_TAG.sub("", rule)
-    kinds = [
-        kind
-        for kind in kinds_of_work().values()
-        if match_condition(kind["named"], rule)
-    ]
-    if len(rule.split()) > MAX_RULE_WORDS or not 0 < len(kinds) <= MAX_KINDS:
+    rule = cues.without_reasons(REDACTED_TAG.sub("", rule))
+    kinds = _kinds_named(rule)
+    if len(rule.split()) > MAX_RULE_WORDS or len(kinds) > MAX_KINDS:
         return ()
-    asked = [pattern for kind in kinds for pattern in kind["asked"]]
-    words = {*"|".join(asked).split("|")}
-    tools = (
-        word
-        for kind in kinds
-        for word in kind["named"].split("|")
-        if match_condition(word, rule)
+    asked = [kind["asked"] for kind in kinds]
+    things = chain(
+        cues.COMMANDS.findall(rule),
+        cues.FILES.findall(rule),
+        *(_words_of(kind, "tools", rule) for kind in kinds),
+        _names_in(rule),
+        _objects_in(rule),
     )
-    things = chain(cues.COMMANDS.findall(rule), cues.FILES.findall(rule), tools)
-    names = [name.lower() for name in things] + [*_names_in(rule)]
-    new = [name for name in dict.fromkeys(names) if name not in words]
+    new: list[str] = []
+    for thing in map(str.lower, things):
+        words = thing.replace("*", " ")
+        known = "|".join((*asked, *new))
+        if words not in known and not (known and match_condition(known, words)):
+            new.append(thing)
     return tuple(filter(None, ("|".join(new[:MAX_NAMES]), *asked)))
+
+
+def _kinds_named(rule: str) -> list[dict[str, str]]:
+    """Return the kind of work that a rule names first, and that of its occasion: "run the linter before each commit".
+
+    Another kind is a means: "never run the tests like that, use the docker database". If a rule names more than MAX_KINDS,
+    return them all.
+    """
+    occasion = cues.OCCASION.search(rule)
+    named = []
+    for kind in kinds_of_work().values():
+        words = [*_words_of(kind, "named", rule), *_words_of(kind, "tools", rule)]
+        if words:
+            at = min(rule.lower().find(word[:-1]) % len(rule) for word in words)
+            is_occasion = occasion and occasion.start() < at < occasion.end()
+            named.append((at, is_occasion, kind))
+    named.sort(key=lambda one: one[0])
+    return [
+        kind
+        for number, (_, is_occasion, kind) in enumerate(named)
+        if number == 0 or is_occasion or len(named) > MAX_KINDS
+    ]
+
+
+def _words_of(kind: Mapping[str, str], key: str, rule: str) -> list[str]:
+    """Return the words of a kind of work that a rule contains."""
+    words = kind.get(key, "").split("|")
+    return [word for word in words if word and match_condition(word, rule)]
+
+
+def _objects_in(rule: str) -> Iterator[str]:
+    """Yield a pattern for each thing that a rule forbids or asks for: what to use, two words, or a verb with its object.
+
+    "Don't put business logic in controllers": `business logic`. "Stop adding comments": `add*comment`.
+    """
+    orders = cues.ORDER.finditer(rule) if cues.language_of(rule) == "en" else ()
+    for order in orders:
+        thing: list[str] = []
+        for word in order[2].lower().split():
+            bare = word.strip("`\"'.")
+            if bare in cues.PLAIN and not thing:
+                continue
+            is_end = language().is_stop(bare) or "/" in bare or "." in bare
+            if is_end or len(thing) == MAX_OBJECT_WORDS:
+                break
+            thing.append(bare)
+        named = specific_stems(" ".join(thing))
+        if named and (len(thing) > 1 or cues.USES.match(order[1])):
+            yield " ".join(thing)
+        elif named and not language().is_stop(order[1].lower()):
+            verb = re.sub("ing$", "", order[1].lower())  # "adding": `add*comment`
+            gap = " *" if verb == order[1].lower() else "*"
+            yield verb + gap + re.sub("(?<=[^s])s$", "", thing[0])
 
 
 def propose_acts(rule: str) -> tuple[str, ...]:

@@ -9,12 +9,13 @@ from rawkomem.text.conditions import REFUSED, read_condition
 
 from tests.commands import spread
 from tests.stories.others import write_others
-from tests.stories.requests import CORRECTIONS, UNRELATED
+from tests.stories.requests import CORRECTIONS, NARROW, UNRELATED
 
 # of ten requests, those that must get the text; the others must get a pointer
 MIN_TEXTS = 8
 # of the unrelated requests, those that may get a pointer
 MAX_POINTED = 1
+MIN_RELATED = 38  # of the fifty requests that the ten other corrections are about
 ASKED = [(name, ask) for name, correction in CORRECTIONS.items() for ask in correction.requests]
 CASES = [(*asked, others) for asked, others in spread(ASKED, [1, 45])]
 
@@ -55,8 +56,18 @@ def test_later_requests_get_it_and_unrelated_ones_do_not(name, ask, others, kept
     assert "text" not in unrelated.values() and [*unrelated.values()].count("pointer") <= MAX_POINTED, unrelated
 
 
+def test_requests_that_share_a_word_with_a_correction_do_not_get_its_text(kept, repository, memories):
+    texts = 0
+    for number, (said, related, others) in enumerate(NARROW.values()):
+        id = kept(f"from now on: {said}", "show the opening hours", 45 * (not number))
+        got = {task: _got(repository, id, task) for task in (*related, *others)}
+        texts += [*got.values()].count("text")
+        assert "text" not in map(got.get, others), got
+    assert texts >= MIN_RELATED
+
+
 def test_every_kind_of_work_is_usable():
     for name, kind in kinds_of_work().items():
-        for pattern in (kind["named"], *kind["asked"]):
+        for pattern in filter(None, (kind["named"], kind.get("tools"), kind["asked"])):
             read = read_condition(pattern)
             assert read.form != REFUSED and not read.notes, (name, pattern)

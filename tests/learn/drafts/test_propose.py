@@ -88,7 +88,7 @@ def _draft(ask: str, said: str):
 
 
 def test_a_correction_comes_up_when_the_same_is_asked_again():
-    draft = _draft("tidy the shelves of the archive", "no, never touch the blue boxes")
+    draft = _draft("tidy the shelves of the archive", "no, never do that alone")
     assert draft.when[0] == "When asked: tidy the shelves of the archive"
     assert propose_asked_condition("run the tests") == ("When asked: run the tests",)
 
@@ -100,10 +100,18 @@ def test_a_correction_comes_up_when_the_same_is_asked_again():
         ("use pnpm, not npm", "npm|pnpm", "install lodash"),
         (
             "don't edit generated/schema.ts, change schema.graphql instead",
-            "schema.ts|schema.graphql|graphql",
+            "schema.ts|schema.graphql",
             "regenerate it",
         ),
         ("no, never deploy from a laptop, push a tag instead", "", "deploy the site"),
+        ("no, never touch the blue boxes", "blue boxes", "paint the blue boxes"),
+        (
+            "don't use moment, use date-fns because the bundle is too big",
+            "moment|date-fns",
+            "replace moment in the form",
+        ),
+        ("please stop adding comments to every line", "add*comment", "add some comments to the parser"),
+        ("always run the linter before every commit, otherwise the tests fail", "", "commit this"),
     ],
 )
 def test_a_correction_gets_patterns_for_what_it_names_and_for_its_kind_of_work(said, names, asked):
@@ -113,9 +121,25 @@ def test_a_correction_gets_patterns_for_what_it_names_and_for_its_kind_of_work(s
 
 
 @pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("don't use moment, use date-fns because the bundle is too big", "bundle the assets"),
+        ("because our tests need a database, always use date-fns", "write a test"),
+        ("run the linter before every commit, otherwise the tests fail", "write a test"),
+        ("Benutze npm nicht, weil die Tests sonst brechen", "write a test"),
+        ("no, never run the tests against production, use the docker database", "add a table to the database"),
+        ("use structured logging with logger.info, not print", "print the invoice"),
+    ],
+)
+def test_the_reason_and_the_means_of_a_rule_are_no_condition(said, asked):
+    patterns = propose_patterns(said)
+    assert patterns and not any(match_condition(one, asked) for one in patterns), patterns
+
+
+@pytest.mark.parametrize(
     "rule",
     [
-        "no, never touch the blue boxes",
+        "no, never do that alone",
         "when you add a provider, register it in the table of providers first, then write its docs, and then its tests",
         "never commit, deploy, publish, migrate or format on a Friday",
     ],
