@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.errors import BadInput, RawkoError
+from ..model.errors import RawkoError, check_known
 from ..model.values import TYPE_CHECKING
 from .embedder import (
     AUTO_PROVIDER,
@@ -38,11 +38,8 @@ def open_embedder(
     """
     if settings.provider in (AUTO_PROVIDER, BUNDLED_PROVIDER):
         return bundled_embedder()
-    if settings.provider not in PROVIDERS:
-        names = ", ".join((AUTO_PROVIDER, BUNDLED_PROVIDER, *PROVIDERS))
-        raise BadInput(
-            f"there is no embedder {settings.provider!r}", f"Choose one of: {names}."
-        )
+    names = (AUTO_PROVIDER, BUNDLED_PROVIDER, *PROVIDERS)
+    check_known("embedder", settings.provider, names)
     try:
         return configured_embedder(settings)
     except RawkoError as error:

@@ -14,7 +14,7 @@ from ..files.blocks import LedgerRow
 from ..files.git_folder import find_git
 from ..git.runner import GitFailed, own_tree
 from ..model.entries import Entry, Memory
-from ..model.errors import BadInput
+from ..model.errors import BadInput, check_known
 from ..model.values import record
 from ..state.trust import Trust
 from ..text.acts import PATHS_KEY
@@ -208,12 +208,10 @@ def format_of(source: Source) -> str:
 
 def read_format(name: str, source: Source) -> list[Entry]:
     """Return the entries of a source; raise BadInput if the format is unknown."""
-    row = READABLE_FORMATS.get(name)
-    if row is None or row.read is None:
-        raise BadInput(
-            f"unknown format {name!r}", "use one of " + ", ".join(READABLE_FORMATS)
-        )
-    return list(row.read(source))
+    check_known("format", name, READABLE_FORMATS)
+    read = READABLE_FORMATS[name].read
+    assert read
+    return list(read(source))
 
 
 def write_format(
@@ -223,12 +221,10 @@ def write_format(
     trust: Callable[[Memory], Trust],
 ) -> dict[str, str]:
     """Return file name → text of an export; raise BadInput if the format is unknown."""
-    row = WRITABLE_FORMATS.get(name)
-    if row is None or row.write is None:
-        raise BadInput(
-            f"unknown format {name!r}", "use one of " + ", ".join(WRITABLE_FORMATS)
-        )
-    return row.write(memories, project, trust)
+    check_known("format", name, WRITABLE_FORMATS)
+    write = WRITABLE_FORMATS[name].write
+    assert write
+    return write(memories, project, trust)
 
 
 def usual_sources(project: str, home: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model.entries import Value
-from ..model.errors import BadInput
+from ..model.errors import BadInput, check_known
 from ..model.ids import hex_hash
 from ..model.values import IMPORTANCE, as_dict, record, replace, without
 from ..redaction.find import redact
@@ -159,11 +159,7 @@ def checked_lesson(context: LessonContext) -> LessonContext:
                 f"{name.replace('_', ' ')} contains a reserved heading",
                 "reword it: " + ", ".join(LESSON_HEADINGS),
             )
-    if texts["severity"] not in SEVERITIES:
-        raise BadInput(
-            f"unknown severity {texts['severity']!r}",
-            "use one of " + ", ".join(reversed(SEVERITIES)),
-        )
+    check_known("severity", texts["severity"], SEVERITIES[::-1])
     if not 0 <= context.confidence <= 1 or math.isnan(context.confidence):
         raise BadInput(
             f"confidence {context.confidence!r} is not between 0 and 1",

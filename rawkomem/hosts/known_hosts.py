@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from ..files.layout import Layout, find_layout
-from ..model.errors import BadInput, NotFound
+from ..model.errors import BadInput, NotFound, check_known
 from ..model.values import record
 from ..text.acts import REMIND
 
@@ -546,11 +546,9 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some Windows programs write it
 def read_call(name: str, event: str, data: bytes) -> Call:
     """Return the call of a hook from its command line (host, event) and stdin. Raises BadInput if they are invalid."""
     name = ALIASES.get(name, name)
-    if name not in HOSTS:
-        raise BadInput(f"unknown host {name!r}", "one of " + ", ".join(HOSTS))
+    check_known("host", name, HOSTS)
     event = HOSTS[name].events.get(event, event)
-    if event not in EVENTS:
-        raise BadInput(f"unknown event {event!r}", "one of " + ", ".join(EVENTS))
+    check_known("event", event, EVENTS)
     if len(data) > MAX_INPUT_BYTES:
         raise BadInput(f"more than {MAX_INPUT_BYTES >> 20} MB on stdin")
     try:

@@ -4,6 +4,8 @@ Problem instead (values.py).
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 class RawkoError(Exception):
     """Base of all errors: a one-line message, a hint, and the exit code of the command."""
@@ -25,6 +27,12 @@ class BadInput(RawkoError):
     """The caller passed a wrong option, name or value."""
 
     exit_code = 2
+
+
+def check_known(what: str, name: object, known: Collection[str]) -> None:
+    """Raise BadInput, which lists the known names, if a name is none of them."""
+    if name not in known:
+        raise BadInput(f"unknown {what} {name!r}", f"use one of {', '.join(known)}")
 
 
 class NotFound(RawkoError):

@@ -4,7 +4,7 @@ and docs.
 
 from __future__ import annotations
 
-from .errors import BadInput
+from .errors import check_known
 from .values import (
     ACTIVE,
     ANY_RANK,
@@ -233,12 +233,9 @@ FILTER_FIELDS = (
 
 def read_filter(words: dict[str, Words]) -> Filter:
     """Return the Filter for option names and values; raise BadInput for an unknown name or a wrong value."""
-    known = {field.word for field in FILTER_FIELDS if field.word}
+    known = sorted({field.word for field in FILTER_FIELDS if field.word})
     for word in words:
-        if word not in known:
-            raise BadInput(
-                f"unknown filter {word!r}", "use one of " + ", ".join(sorted(known))
-            )
+        check_known("filter", word, known)
     values = {
         field.name: field.read(words[field.word], field.option)
         for field in FILTER_FIELDS

@@ -8,6 +8,5 @@
 `candidates`: gather and order the candidates for a task
 `inject`: pack the best ones into a prompt, without those that the session has received
 `render`: the formats of a prompt, fences and redaction
-`layered`: search results of several layers, merged by confidence
 `earlier_tasks`: similar earlier tasks, and briefs
 """

@@ -13,7 +13,7 @@ import sys
 
 from ..index.standings import Believed
 from ..model.entries import Memory
-from ..model.errors import BadInput
+from ..model.errors import check_known
 from ..model.values import TYPE_CHECKING, iso, record, replace
 from ..state.trust import Standing, Weak, category_of, imported_from
 from ..text.chunks import count_tokens
@@ -340,8 +340,7 @@ def pointer_json(item: Scored) -> dict[str, object]:
 
 
 def _writer(form: str) -> Callable[[Sequence[Part], str, str, str], str]:
-    if form not in FORMS:
-        raise BadInput(f"unknown format {form!r}", "use one of " + ", ".join(FORMS))
+    check_known("format", form, FORMS)
     return FORMS[form]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from ..model.entries import Memory
-from ..model.errors import BadInput
+from ..model.errors import BadInput, check_known
 from ..model.values import DAY, TYPE_CHECKING, extra_value, read_time, record, replace
 from ..state.trust import Standing, explain_trust, type_of
 from ..text.chunks import counted
@@ -401,9 +401,9 @@ DEFAULT_PROFILE = "fit"
 def profile_of(text: str) -> Profile:
     """Return a profile by name, optionally with other weights: `composite`, `composite:trust=0.4`, `:ranks=1`."""
     name, _, changes = text.partition(":")
-    if name and name not in PROFILES:
-        raise BadInput(f"unknown profile {name!r}", "use one of " + ", ".join(PROFILES))
-    profile = PROFILES[name or DEFAULT_PROFILE]
+    name = name or DEFAULT_PROFILE
+    check_known("profile", name, PROFILES)
+    profile = PROFILES[name]
     return _with_weights(profile, changes) if changes else profile
 
 
@@ -411,10 +411,7 @@ def _with_weights(profile: Profile, changes: str) -> Profile:
     weights = dict(profile.weights)
     for change in changes.split(","):
         factor, _, text = (part.strip() for part in change.partition("="))
-        if factor not in FACTORS:
-            raise BadInput(
-                f"unknown factor {factor!r}", "use one of " + ", ".join(FACTORS)
-            )
+        check_known("factor", factor, FACTORS)
         try:
             weights[factor] = float(text)
         except ValueError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..files.session_records import Told, last_access, note_told, note_use, told_to
 from ..index.conditions import fired_by
 from ..model.entries import Task
-from ..model.errors import BadInput, NotFound
+from ..model.errors import NotFound, check_known
 from ..model.filters import DEFAULT_FILTER, Filter, without_records
 from ..model.values import ACTIVE, IMPORTANCE, RECORDED, TYPE_CHECKING, now, replace
 from ..recall.candidates import Sources
@@ -89,11 +89,7 @@ def _inject(
     explained: str = "",
 ) -> Injection:
     """Inject with explicit limits; do not log the recall. The memory `explained` is always judged."""
-    if limits.min_importance not in IMPORTANCE:
-        raise BadInput(
-            f"unknown importance {limits.min_importance!r}",
-            "use one of " + ", ".join(IMPORTANCE),
-        )
+    check_known("importance", limits.min_importance, IMPORTANCE)
     only = without_records(only)
     least = max(only.importance, IMPORTANCE.index(limits.min_importance))
     only = replace(only, statuses=(ACTIVE,), current=True, importance=least)

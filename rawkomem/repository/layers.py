@@ -23,7 +23,7 @@ from ..files.layout import (
     source_layout,
 )
 from ..index.stores.database import DatabaseError
-from ..model.entries import Memory
+from ..model.entries import Memory, Task
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.filters import Filter
 from ..model.ids import numbered_names
@@ -31,14 +31,17 @@ from ..model.values import record, replace
 from ..recall.candidates import Sources
 from ..recall.excerpt import Labels, layer_label
 from ..recall.inject import Injection
-from ..recall.layered import PROJECT, layer_results, merged_results
+from ..recall.relevance import with_evidence
 from ..recall.render import labels_by_id, standing_label
-from ..recall.search import Answer, Found
+from ..recall.search import Answer, Found, best_results, search
+from ..recall.signals import question_of_task
 from ..text.chunks import counted
+from ..text.language import is_copy
 from . import Repository
 from .core import Core, Wing
 from .injecting import sources
 
+PROJECT = "project"  # prefix of a project id that looks like an id of another layer
 # names that a shared repository cannot have
 RESERVED = (PERSONAL, PROJECT, "all", "verified")
 MAX_NAME_CHARS = 40
@@ -245,7 +248,7 @@ class Layers(Wing):
                 own = sources(layer.core, only, False)  # noqa: B023
                 layers = (*answered, layer)  # noqa: B023
                 own = self._named_sources(own, layer, layers, places)  # noqa: B023
-                return own, layer_results(own, texts, limit, profile, least)
+                return own, _layer_results(own, texts, limit, profile, least)
 
             results = self._read(layer, ask)
             if results:
@@ -255,7 +258,7 @@ class Layers(Wing):
                     shown = results[0].shown
                     several += [_named(item, shown(item.row.id)) for item in own]
         return [
-            Answer(text, merged_results(several, limit))
+            Answer(text, _merged_results(several, limit))
             for text, several in zip(texts, hits, strict=True)
         ]
 
@@ -379,3 +382,63 @@ def _find_source(root: str) -> Layout:
 
 def _same(one: str, other: str) -> bool:
     return one == other or os.path.realpath(one) == os.path.realpath(other)
+
+
+# Search in one of several layers, and merge the results of all layers by confidence.
+#
+# Each layer has its own index and its own statistics. Scores are relative to the best result of a
+# layer, so that only the confidence, which is a probability, is comparable.
+
+
+def _layer_results(
+    sources: Sources, texts: Sequence[str], limit: int, profile: str, least: float
+) -> list[list[Found]]:
+    """Return the results of a layer for each text, with confidence. A profile has its own scores instead."""
+    # Ask for twice as many, because copies of one memory in several layers are dropped.
+    places = sources.view, sources.store, sources.spaces
+    answers = search(*places, texts, 2 * limit, profile, least)
+    return [_judged(sources, answer, not profile) for answer in answers]
+
+
+def _judged(sources: Sources, answer: Answer, with_confidence: bool) -> list[Found]:
+    found = {item.row.id: item for item in answer.found}
+    memories = [memory for id in found if (memory := sources.view.memory(id))]
+    doubted = sources.unverified(memories)
+    candidates = [
+        (memory, replace(found[memory.id].signals, unverified=doubted.get(memory.id)))
+        for memory in memories
+    ]
+    if with_confidence:
+        question = question_of_task(Task(answer.question), sources.view.at)
+        candidates = with_evidence(sources, question, candidates)
+    judged = []
+    for memory, signals in candidates:
+        item = found[memory.id]
+        if sources.layer:
+            row = replace(item.row, vouched=int(not signals.unverified))
+        else:
+            row = item.row
+        judged.append(replace(item, row=row, signals=signals, layer=sources.layer))
+    return judged
+
+
+def _merged_results(found: Iterable[Found], limit: int) -> tuple[Found, ...]:
+    """Return the best results of all layers, without copies of project memories in other layers."""
+    found = [*found]
+    own = [item for item in found if not item.layer]
+    others = [item for item in found if item.layer]
+    new = [
+        item for item in others if not any(_is_copy_of(item, other) for other in own)
+    ]
+    return best_results([*own, *new], limit)
+
+
+def _is_copy_of(item: Found, other: Found) -> bool:
+    """Return whether a project's result is a copy of another layer's. An unvouched one never replaces a vouched one."""
+    if item.row.vouched and not other.row.vouched:
+        return False
+    return (
+        bool(item.text)
+        and item.row.kind == other.row.kind
+        and is_copy(item.text, other.text)
+    )

@@ -23,7 +23,7 @@ from ..format.entries import KEY_OF_FLAG, entry_from_text, first_heading
 from ..git.runner import people_here, tracked_files
 from ..index.stores.database import DatabaseError
 from ..model.entries import Entry, Memory, Plan, Value
-from ..model.errors import BadInput, RawkoError, Refused
+from ..model.errors import BadInput, RawkoError, Refused, check_known
 from ..model.values import (
     ACTIVE,
     CREATES,
@@ -77,11 +77,8 @@ def write(
     `via` is the origin of the entries: person, agent, import, distilled, or a source class. An entry may repeat one
     that a killed call stored, except if its id is in `given_ids` or these are None.
     """
-    if via and via not in (*ARRIVALS, *BASE_TRUST):
-        raise BadInput(
-            f"unknown origin (via) {via!r}",
-            "use one of " + ", ".join((*ARRIVALS, *BASE_TRUST)),
-        )
+    if via:
+        check_known("origin (via)", via, (*ARRIVALS, *BASE_TRUST))
     layout = core.layout
     core.finish_purges()
 

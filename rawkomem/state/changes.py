@@ -16,7 +16,7 @@ from ..format.blocks import (
 )
 from ..format.entries import KEY_OF_FLAG
 from ..model.entries import Entry, Memory, Plan, Value
-from ..model.errors import BadInput, NotFound, Refused
+from ..model.errors import BadInput, NotFound, Refused, check_known
 from ..model.ids import file_stem, slug
 from ..model.values import (
     ACTIVE,
@@ -424,10 +424,7 @@ SIGNS = {HELPFUL: "+", HARMFUL: "-"}
 
 def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
     """Plan a vote on a memory: helpful or harmful."""
-    if signal not in SIGNALS:
-        raise BadInput(
-            f"unknown feedback {signal!r}", "use one of " + ", ".join(SIGNALS)
-        )
+    check_known("feedback", signal, SIGNALS)
     return plan_change(memory, "feedback", by, {"signal": signal, "reason": reason})
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ..model.entries import Entry, Memory, Plan, Value
-from ..model.errors import BadInput
+from ..model.errors import BadInput, check_known
 from ..model.values import (
     ACTIVE,
     GROUPS,
@@ -197,10 +197,7 @@ def check_claim(extra: Mapping[str, Value], body: str) -> None:
         message = f"a claim's text has more than {MAX_TEXT_CHARS:,} characters"
         raise BadInput(message, "shorten it to the claim")
     scope = claim.get("scope", GLOBAL)
-    if scope not in SCOPES:
-        raise BadInput(
-            f"unknown claim.scope {scope!r}", "use one of " + ", ".join(SCOPES)
-        )
+    check_known("claim.scope", scope, SCOPES)
     if scope == SESSION and not (claim.get("session") or claim.get("sessionId")):
         raise BadInput("a claim of scope session needs a session", "add session=NAME")
     if str(claim.get("exclusive", "true")).lower() not in ("true", "false"):

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS, MAX_TAGS
 from ..model.entries import Entry, Memory, Plan, Value
-from ..model.errors import BadInput, Refused
+from ..model.errors import BadInput, Refused, check_known
 from ..model.ids import new_id
 from ..model.values import (
     AFTER,
@@ -90,10 +90,7 @@ TAG_CHARS = 100  # characters of a tag
 
 def plan_add(entry: Entry) -> Plan:
     """Plan to store a new memory: check it, and set its id and time. Raise BadInput for a wrong value."""
-    if entry.kind not in CREATES:
-        raise BadInput(
-            f"unknown kind {entry.kind!r}", "use one of " + ", ".join(CREATES)
-        )
+    check_known("kind", entry.kind, CREATES)
     if not entry.title.strip():
         raise BadInput(
             "a memory needs a title",

@@ -29,7 +29,7 @@ from ...bench.recall import (
 from ...bench.speed import measure_speed, measure_stores
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
-from ...model.errors import BadInput, NotFound
+from ...model.errors import BadInput, NotFound, check_known
 from ...model.installed import how_to_add, how_to_install, how_to_reach, installer
 from ...redaction.find import find_secrets, redact
 from ...redaction.scrubber import PROFILES as known
@@ -338,11 +338,7 @@ def scrub_command(profile: str, as_json: bool) -> None:
     """
     text = read_stdin(strict=False)
     if profile:
-        if profile not in known:
-            raise BadInput(
-                f"there is no profile {profile!r}",
-                f"use one of {', '.join(SCRUB_PROFILES)}",
-            )
+        check_known("profile", profile, known)
         answer(scrub_stages(text, known[profile]), STAGES)
         return
     secrets = find_secrets(text)

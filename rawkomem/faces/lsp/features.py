@@ -23,7 +23,7 @@ from ...format.frontmatter import emit_entry
 from ...git.citations import GONE, STALE, CitationChecks
 from ...git.runner import user_name
 from ...model.entries import Entry, Memory, Task
-from ...model.errors import BadInput, NotFound, Refused
+from ...model.errors import BadInput, NotFound, Refused, check_known
 from ...model.ids import file_stem, new_id, numbered_names
 from ...model.values import (
     ACTIVE,
@@ -535,8 +535,7 @@ async def new_memory(
         raise BadInput(
             "a new memory needs a title", f'run {NEW_COMMAND} with ["Why we chose X"]'
         )
-    if kind not in NEW_KINDS:
-        raise BadInput(f"unknown kind {kind!r}", "one of " + ", ".join(NEW_KINDS))
+    check_known("kind", kind, NEW_KINDS)
     id, uri, text = await documents.run(_filled_template, documents, kind, title)
     await _create_file(documents, uri, text)
     await show_document(documents, uri)

@@ -29,7 +29,7 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from ...model.errors import BadInput, NotFound, RawkoError
+from ...model.errors import BadInput, NotFound, RawkoError, check_known
 from ...redaction.find import redact
 from ...repository import Repository
 from ...text.clean import one_line
@@ -316,9 +316,8 @@ def list_tools() -> list[wire.Tool]:
 
 def checked_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Validate and return the arguments of a tool. Raises BadInput for an unknown tool or a wrong argument."""
-    verb = VERBS.get(name)
-    if verb is None:
-        raise BadInput(f"no tool {name[:80]!r}", "one of " + ", ".join(VERBS))
+    check_known("tool", name[:80], VERBS)
+    verb = VERBS[name]
     hint = f"{name} takes " + ", ".join(verb.takes)
     schema = {**verb.schema, "additionalProperties": False}
     for wrong in Draft202012Validator(schema).iter_errors(arguments):

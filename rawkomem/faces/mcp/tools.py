@@ -16,7 +16,7 @@ from ...format.entries import compose_entry
 from ...learn.drafts import exchange_of_draft
 from ...learn.proposed_conditions import with_condition
 from ...model.entries import Draft, Entry, Memory, Task
-from ...model.errors import BadInput, NotFound, RawkoError
+from ...model.errors import BadInput, NotFound, RawkoError, check_known
 from ...model.filters import FILTER_FIELDS
 from ...model.values import ACTIVE, HELD_BACK, IMPORTANCE, TYPES, iso, now, record
 from ...recall.earlier_tasks import NO_BRIEF
@@ -143,11 +143,7 @@ def remember(
     **flags: Any,
 ) -> str:
     """Run `rawkomem add`, or `rawkomem amend` if `amends` names a memory. `text` is a body without frontmatter."""
-    if flags.get("type", TYPES[0]) not in TYPES:
-        raise BadInput(
-            f"remember: unknown type {flags['type'][:80]!r}",
-            "one of " + ", ".join(TYPES),
-        )
+    check_known("type", flags.get("type", TYPES[0])[:80], TYPES)
     because = f"Reason: {reason.strip()}" if reason.strip() else ""
     body = "\n\n".join(filter(None, (text.strip("\n"), because)))
     entry = compose_entry(

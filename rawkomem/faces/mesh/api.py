@@ -20,7 +20,7 @@ from ...files.session_records import accesses, note_use
 from ...format.mesh_fields import LessonContext as Lesson
 from ...format.mesh_fields import extra_from_metadata
 from ...model.entries import LESSON, Memory
-from ...model.errors import BadInput, NotFound, RawkoError, Refused
+from ...model.errors import BadInput, NotFound, RawkoError, Refused, check_known
 from ...model.filters import DEFAULT_FILTER
 from ...model.user_settings import LlmSettings
 from ...model.values import CREATES, filled, now, replace
@@ -259,9 +259,8 @@ class SyncMemoryMesh:
         self.options = read_options(MemoryMeshOptions, options, named)
         provider = self.options.llm_provider
         depth = self.options.max_heritage_depth
-        if provider and provider not in PROVIDERS:
-            names = ", ".join(PROVIDERS)
-            raise BadInput(f"unknown provider {provider!r}", f"one of {names}")
+        if provider:
+            check_known("provider", provider, PROVIDERS)
         if depth < 1:
             raise BadInput(
                 f"max_heritage_depth is {depth}",

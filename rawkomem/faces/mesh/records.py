@@ -24,7 +24,7 @@ from ...format.mesh_fields import (
 from ...learn.lessons import Lesson
 from ...learn.skills import Skill
 from ...model.entries import Entry, Memory
-from ...model.errors import BadInput
+from ...model.errors import BadInput, check_known
 from ...model.filters import DEFAULT_FILTER
 from ...model.values import ACTIVE, HELD_BACK, iso, now, replace
 from ...recall.render import mark_text, mesh_head, redact_marked
@@ -75,11 +75,8 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
             f"importance_score {given['importance_score']!r} is not from 0 to 1",
             "example: 0.8",
         )
-    if given.get("memory_type") not in (None, *MEMORY_TYPES):
-        raise BadInput(
-            f"unknown memory_type {given['memory_type']!r}",
-            "one of " + ", ".join(MEMORY_TYPES),
-        )
+    if given.get("memory_type") is not None:
+        check_known("memory_type", given["memory_type"], MEMORY_TYPES)
     extra = {**extra_from_metadata(given), SCRUBBED_KEY: SCRUBBED_BY}
     entry = Entry(
         tags=tuple(tags),
