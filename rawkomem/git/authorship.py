@@ -23,7 +23,9 @@ from ..model.values import record, replace
 from ..state.trust import AGENT, AUTHORS, HIDDEN_AUTHOR, author_state
 from .runner import FILE_MODE, Git, GitFailed, own_tree
 
-BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes
+BLOBS_PER_CALL = (
+    2_000  # blobs per git process, to limit the memory that its answer takes
+)
 # with `--parents`, git lists every merge, and as parents the commits of this list
 LIST = ("rev-list", "--reverse", "--topo-order", "--full-history", "--parents")
 SHOW = (

@@ -105,6 +105,11 @@ class Authors:
     def hidden(self) -> set[str]:
         """Return the memories with a committed entry whose author git cannot tell: the clone lacks older commits."""
         database = self.index.reading()
+        # entries have no index by digest, and most clones have no hidden author
+        if not database.execute(
+            "SELECT 1 FROM introduced WHERE author = ?", (HIDDEN_AUTHOR,)
+        ).fetchone():
+            return set()
         return {id for (id,) in database.execute(WITH_HIDDEN_AUTHOR, (HIDDEN_AUTHOR,))}
 
     def problems(self) -> list[Problem]:

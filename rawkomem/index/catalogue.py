@@ -220,6 +220,25 @@ class Catalogue:
         """Return all memories, newest first."""
         return self._rows()
 
+    def page(
+        self, statuses: Sequence[str], at: int, limit: int
+    ) -> tuple[list[Row], int]:
+        """Return the newest memories with one of these statuses that are valid at a time, and how many there are.
+
+        `at` is 0 if memories need not be valid.
+        """
+        # the index is in the order of the list and holds all its columns
+        inside = "INDEXED BY memories_list WHERE "
+        if at:
+            inside += "valid_from <= ?1 AND (valid_until = 0 OR ?2 < valid_until)"
+        else:
+            inside += "?1 = ?2"
+        if statuses:
+            inside += f" AND status IN {marks(statuses)}"
+        values: tuple[str | int, ...] = (at, at, *statuses)
+        count = self._text(f"SELECT count(*) FROM memories {inside}", *values)
+        return self._rows(inside, limit, values), int(count)
+
     def count(self, vouched: bool) -> int:
         """Return the number of active memories; with `vouched`, only of those vouched for."""
         select = "(SELECT count(*) FROM memories"
@@ -243,13 +262,15 @@ class Catalogue:
 
     def with_proposals(self) -> list[Row]:
         """Return the memories with changes that wait for a review, most recently changed first."""
-        return self._rows("WHERE waiting > 0")
+        return self._rows("INDEXED BY memories_waiting WHERE waiting > 0")
 
     def copied(self) -> list[str]:
         """Return the ids that several memories have, of which only one is in use."""
         sql = f"""
-        SELECT id FROM entries WHERE id = target AND number < {FIRST_HELD}
-        GROUP BY id HAVING count(DISTINCT digest) > 1
+        SELECT id FROM entries WHERE number < {FIRST_HELD} AND id = target AND target IN (
+            SELECT target FROM entries INDEXED BY entries_target WHERE id = target AND number < {FIRST_HELD}
+            GROUP BY target HAVING count(*) > 1
+        ) GROUP BY id HAVING count(DISTINCT digest) > 1
         """
         return self._texts(sql)
 
@@ -259,7 +280,7 @@ class Catalogue:
         Deleted memories are left out.
         """
         sql = f"""
-        SELECT e.path, e.id, e.target, m.title FROM entries e JOIN memories m ON m.id = e.target
+        SELECT e.path, e.id, e.target, m.title FROM entries e INDEXED BY entries_target JOIN memories m ON m.id = e.target
         WHERE e.number >= {FIRST_HELD} AND m.status != 'deleted' ORDER BY e.path, e.number
         """
         return list(self.db.execute(sql))
@@ -364,16 +385,18 @@ class Catalogue:
         sql = f"SELECT id, {name} FROM memories WHERE id IN {marks(ids)}"
         return dict(self.db.execute(sql, ids))
 
-    def _rows(self, where: str = "") -> list[Row]:
+    def _rows(
+        self, where: str = "", limit: int = -1, values: Sequence[str | int] = ()
+    ) -> list[Row]:
         """Return the memories that a condition selects, most recently changed first."""
-        sql = f"SELECT {ROW_LIST} FROM memories {where} ORDER BY updated DESC, id"
-        return [Row(*row) for row in self.db.execute(sql)]
+        sql = f"SELECT {ROW_LIST} FROM memories {where} ORDER BY updated DESC, id LIMIT {limit}"
+        return [Row(*row) for row in self.db.execute(sql, values)]
 
     def _texts(self, sql: str, *values: str) -> list[str]:
         """Return the first column of all rows."""
         return [row[0] for row in self.db.execute(sql, values)]
 
-    def _text(self, sql: str, *values: str) -> str:
+    def _text(self, sql: str, *values: str | int) -> str:
         """Return the first column of the first row; empty if there is no row."""
         found = self.db.execute(sql, values).fetchone()
         return found[0] if found else ""

@@ -251,6 +251,15 @@ class View:
             return [row for row in rows if self.memory(row.id)]
         return rows
 
+    def page(self, limit: int) -> tuple[list[Row], int]:
+        """Return the first memories inside the filter, most recently changed first, and how many there are."""
+        only = self.only
+        if not limit or replace(only, statuses=(), current=False) != Filter():
+            rows = self.rows()
+            return rows[: limit or None], len(rows)
+        at = self.at if only.current else 0
+        return self.catalogue.page(only.statuses, at, limit)
+
     @property
     def past(self) -> PastMoment:
         """Return the memories at the time of this view."""

@@ -96,15 +96,16 @@ def _status_once(index: Index, has_deep: bool, hash_all: bool) -> Status:
         missing_files,  # not needed by the background process, which imports this file
     )
 
-    seen = sweep(index.layout, stamped=True)
-    report = index.refresh(seen=seen)
-    if report.read or report.rebuilt:
-        seen = sweep(index.layout, stamped=True)
+    seen = sweep(index.layout)
+    index.refresh(seen=seen)
     catalogue = index.catalogue
+    is_same = not hash_all and catalogue.meta().get("swept") == seen.digest
+    if not is_same:
+        seen = sweep(index.layout, stamped=True)
     indexed, entries, memories = catalogue.counts()
     known = catalogue.hashes()
     stale = catalogue.unread()
-    stamps = {} if hash_all else catalogue.stamps()
+    stamps = {} if hash_all or is_same else catalogue.stamps()
     actual = {
         path: known[path]
         if stamps.get(path) == stamp
@@ -113,11 +114,10 @@ def _status_once(index: Index, has_deep: bool, hash_all: bool) -> Status:
         if is_text_path(path)
     }
     actual |= {path: known[path] for path in stale}
-    behind = sorted(
-        path
-        for path in actual.keys() | known.keys()
-        if actual.get(path) != known.get(path)
-    )
+    if is_same:
+        actual = known
+    behind = sorted(dict(actual.items() ^ known.items()))
+    index_hash = _digest_of_hashes(known)
     deep, documents = index.store.depth() if has_deep else (0, 0)
     return Status(
         root=index.layout.root,
@@ -128,8 +128,8 @@ def _status_once(index: Index, has_deep: bool, hash_all: bool) -> Status:
         indexed=indexed,
         entries=entries,
         memories=memories,
-        files_hash=_digest_of_hashes(actual),
-        index_hash=_digest_of_hashes(known),
+        files_hash=_digest_of_hashes(actual) if behind else index_hash,
+        index_hash=index_hash,
         behind=tuple(behind),
         stale=tuple(stale),
         quarantined=next(

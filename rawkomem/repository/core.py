@@ -355,6 +355,10 @@ class Core:
         """Return the rows of all memories that pass a filter, last changed first."""
         return self.read(lambda: self.view(only).rows())
 
+    def page(self, only: Filter | None, limit: int) -> tuple[Sequence[Row], int]:
+        """Return the first `limit` rows (0: all) that pass a filter, last changed first, and the number of all of them."""
+        return self.read(lambda: self.view(only).page(limit))
+
     def get(self, name: str, as_of: int = 0) -> Memory:
         """Return the memory with an id, a part of one, a file stem or a title; with `as_of`, its state at that time."""
 

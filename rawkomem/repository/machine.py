@@ -330,7 +330,9 @@ class Store(Wing):
     def status(self, hash_all: bool = False) -> Status:
         """Return whether the index matches the files: by their stamps or, with `hash_all`, by reading every file."""
         found = status(self._core.index, self._core.has_deep_vectors, hash_all)
-        problems = (*found.problems, *self._core.hidden_authors())
+        # without another look at the files
+        authors = self._core.authors()
+        problems = (*found.problems, *(authors.problems() if authors else ()))
         return replace(found, problems=problems)
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:

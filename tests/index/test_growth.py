@@ -1,11 +1,16 @@
 """What a question reads does not grow with the number of memories where it need not."""
 
 import os
+import time
 
 import apsw
-from rawkomem.index.catalogue import CATALOGUE_SCHEMA, Catalogue
+from rawkomem.files import layout
+from rawkomem.index import catalogue as catalogue_module
+from rawkomem.index import sync
+from rawkomem.index.catalogue import CATALOGUE_SCHEMA, Catalogue, Row
 from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.sqlite import EACH_STATE, STORE_SCHEMA
+from rawkomem.model.filters import DEFAULT_FILTER, Filter
 
 MANY = 2_000
 
@@ -43,6 +48,46 @@ def test_the_states_of_memories_are_looked_up_without_reading_each():
     database.executemany("INSERT INTO documents (id, status, kind, vouched) VALUES (?, ?, ?, ?)", rows)
     found, taken = steps(database, lambda: list(database.execute(f"{EACH_STATE} SELECT * FROM states")))
     assert found == sorted({*states}) and taken < MANY / 4
+
+
+def written(memories, count: int) -> None:
+    for number in range(count):
+        kind = "validUntil: 2020-01-01T00:00:00Z\n" if number % 5 == 0 else "importance: high\n" if number % 3 else ""
+        text = f"---\nid: m{number}\ntitle: Port {number}\n{kind}---\n\nThe port is {number}.\n"
+        (memories / f"m{number}.md").write_text(text)
+
+
+FILTERS = (
+    None, DEFAULT_FILTER, Filter(), Filter(statuses=("deleted",), current=True), Filter(statuses=("active", "archived")),
+    Filter(current=True), Filter(importance=2), Filter(statuses=("active",), ids=("m1", "m2")), Filter(vouched=1),
+)  # fmt: skip
+
+
+def test_a_page_of_a_list_is_the_beginning_of_the_list_and_reads_no_other_memory(memories, repository, monkeypatch):
+    written(memories, 40)
+    repository.delete("m3", "gone")
+    made = []
+    monkeypatch.setattr(catalogue_module, "Row", lambda *values: made.append(values) or Row(*values))
+    for only in FILTERS:
+        rows = repository.core.rows(only)
+        assert repository.core.page(only, 0) == (rows, len(rows))
+        made.clear()
+        assert repository.core.page(only, 7) == (rows[:7], len(rows))
+        assert len(made) <= 7 or only in FILTERS[-3:]
+
+
+def test_status_looks_at_the_files_once_and_reads_their_stamps_only_if_one_changed(memories, repository, monkeypatch):
+    written(memories, 40)
+    repository.sync()
+    time.sleep(sync.RACY_NS / 1e9 + 0.01)
+    repository.core.index.refresh()
+    walks, reads = [], []
+    walk = layout._Walk
+    monkeypatch.setattr(layout, "_Walk", lambda root, stamps: walks.append(stamps) or walk(root, stamps))
+    monkeypatch.setattr(Catalogue, "stamps", lambda self: reads.append(1) or {})
+    status = repository.store.status()
+    assert walks == [None] and not reads
+    assert status.fresh and status.files == status.indexed == 40 and status.files_hash == status.index_hash
 
 
 def test_whether_contextual_vectors_are_there_is_asked_without_a_query_for_each_memory(memories, repository):

@@ -109,11 +109,12 @@ def answer(value: Any, fields: Fields | None = None, code: int = 0, **more: Any)
     return code
 
 
-def shortened(rows: Sequence[T], limit: int) -> Sequence[T]:
-    """Return the first rows, and print how to see all of them. 0 means no limit."""
-    if not limit or len(rows) <= limit:
+def shortened(rows: Sequence[T], limit: int, total: int = 0) -> Sequence[T]:
+    """Return the first rows, and print how to see all of them. 0 means no limit; `total` counts rows not read, too."""
+    total = total or len(rows)
+    if not limit or total <= limit:
         return rows
-    note(f"showing {limit} of {len(rows)}: -n 0 shows all")
+    note(f"showing {limit} of {total}: -n 0 shows all")
     return rows[:limit]
 
 

@@ -148,9 +148,12 @@ def list_command(
     """
     layers = layered.layers.named(layer) if layer else layered.layers.all[:1]
     only = filter_of(**options)
-    rows = [(one, row) for one in layers for row in one.repository.list(only)]
-    used = {one.name: accesses(one.repository.layout) for one in layers}
     is_page = limit is None and not as_json and sys.stdout.isatty()
+    most = PAGE_ROWS if is_page else limit or 0
+    pages = [(one, *one.repository.core.page(only, most)) for one in layers]
+    rows = [(one, row) for one, page, _ in pages for row in page]
+    total = sum(count for *_, count in pages)
+    used = {one.name: accesses(one.repository.layout) for one in layers}
     answer(
         [
             {
@@ -159,12 +162,12 @@ def list_command(
                 "access": used[one.name].get(row.id, Access()),
             }
             for one, row in (
-                rows[:PAGE_ROWS] if is_page else shortened(rows, limit or 0)
+                rows[:PAGE_ROWS] if is_page else shortened(rows, most, total)
             )
         ]
     )
-    if is_page and len(rows) > PAGE_ROWS:  # below the list, also in a pager
-        say(paint(f"{len(rows) - PAGE_ROWS:,} more: -n 0 shows all", "dim"))
+    if is_page and total > PAGE_ROWS:  # below the list, also in a pager
+        say(paint(f"{total - PAGE_ROWS:,} more: -n 0 shows all", "dim"))
     if not rows:
         tell_nothing(layered, "no memory matches these filters")
 
