@@ -25,6 +25,8 @@ from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..state.plans import TAG_CHARS, TITLE_CHARS, check_by
 from ..state.trust import IMPORTED
+from ..text.acts import COMMANDS_KEY, PATHS_KEY
+from ..text.chunks import fenced_lines
 from ..text.clean import clean, one_line
 from ..text.conditions import (
     LANGUAGE,
@@ -154,6 +156,7 @@ def plain_title(heading: str) -> str:
 MAX_WORDS_BEFORE = 5  # words before "when", as in "Use this skill when …"
 MAX_PHRASE_WORDS = 6  # of a heading that is a condition
 MAX_NAMED = 2  # commands or file types; a text that names more is about none of them
+NAME = re.compile(r"\w_\w|[a-z][A-Z]|[A-Z]{2}|\d")
 CAPITALIZED = re.compile(r"\b[A-Z][a-z]+\b")
 MAX_RULE_SENTENCES = 3  # a longer text says more than what its first clause is about
 PHRASE_END = re.compile(r"[(\[:;|]| [-–—] ")
@@ -161,6 +164,26 @@ NAMED_COMMAND = re.compile(
     r"\b(?i:run|running|execute) (?:bare |plain )?`([a-z][\w.:/-]*(?: [a-z][\w:-]*){0,2})[^`\n]*`"
 )
 NAMED_GLOB = re.compile(r"`(\*\*?[./][^`\s]{1,60})`")
+# a command in a line of a code fence, or in the first code span of a list item or a row of a table
+RUNNERS = (
+    r"(?:make|just|task|npm|npx|pnpm|yarn|bun|deno|cargo|go|uv|poetry|pip|python3?|pytest|tox|nox|hatch|ruff|mypy|mvn|gradle"
+    r"|bundle|rake|rails|mix|composer|php|dotnet|swift|flutter|dart|docker|bazel|cmake|nx|turbo|tsc|eslint|prettier|biome"
+    r"|vitest|jest|pre-commit|\.{0,2}/?(?:[\w.-]+/)+[\w.-]+|\./[\w.-]+)"
+)
+FENCED_COMMAND = re.compile(rf"\s*(?:\$ )?({RUNNERS}(?: [^#\n]*|$))")
+LISTED_COMMAND = re.compile(rf"\s*[-*+|][^`\n]{{0,60}}`({RUNNERS} [^`\n]+)`")
+# what people ask for → the commands that do it
+COMMANDS_FOR = {
+    "run the tests": r"\btest|\b(?:pytest|jest|vitest|rspec|tox)\b",
+    "lint the code": r"\blint|\b(?:ruff|eslint|clippy|golangci-lint)\b",
+    "format the code": r"\bformat|\bfmt\b|\bprettier\b",
+    "check the types": r"\btype-?check|\b(?:tsc|mypy|pyright)\b",
+    "build the project": r"\bbuild|\bcompile",
+    "start the dev server": r"\b(?:dev|serve|start|runserver)\b",
+    "apply the database migrations": r"\bmigrat",
+    "install the dependencies": r"\binstall\b",
+    "deploy a release": r"\b(?:deploy|release|publish)\b",
+}
 # the first clause of a rule, in which commas may stand in code and in brackets
 OPENING_CLAUSE = re.compile(r"(?:`[^`\n]*`|\([^()\n]*\)|[^`(,:;.?!\n])+(?=,)")
 
@@ -179,8 +202,31 @@ def conditions_from_description(description: str) -> list[str]:
 def conditions_from_headings(*headings: str, body: str = "") -> tuple[str, ...]:
     """Return a condition from the innermost heading that names a subject, and from what the text names."""
     phrases = (f"{cues.WORKING_ON} {_subject_phrase(one)}" for one in headings[::-1])
-    subject = next(filter(_is_specific, phrases), "")
-    return *((subject,) if subject else ()), *_named_in(body)
+    subject = next(filter(_is_telling, phrases), "")
+    return *((subject,) if subject else ()), *_named_in(body), *_asked_for(body)
+
+
+def _asked_for(body: str) -> list[str]:
+    """Return conditions with the words in which people ask for the work that the commands of a list do.
+
+    "make test" is wanted by who is asked to run the tests. A text with one command is a rule about this command.
+    """
+    lines = [
+        (FENCED_COMMAND if is_code else LISTED_COMMAND).match(line)
+        for line, is_code in fenced_lines(body)
+    ]
+    commands = [found[1] for found in lines if found]
+    work = [
+        f"{cues.ASKED} {asked}"
+        for asked, named in COMMANDS_FOR.items()
+        if any(re.search(named, command) for command in commands)
+    ]
+    return work if len(commands) > 1 else []
+
+
+def names_subject(heading: str) -> bool:
+    """Return whether a heading names what the rules below it are about."""
+    return _is_specific(f"{cues.WORKING_ON} {_subject_phrase(heading)}")
 
 
 def _named_in(body: str) -> list[str]:
@@ -191,7 +237,7 @@ def _named_in(body: str) -> list[str]:
     text = redact("\n".join(prose_lines(body)))
     clause = OPENING_CLAUSE.match(text.lstrip("-*+ \n"))
     opening = _from_opener(re.sub("[`*]", "", clause[0])) if clause else ""
-    if _is_specific(opening) and len(SENTENCE_END.findall(text)) < MAX_RULE_SENTENCES:
+    if _is_telling(opening) and len(SENTENCE_END.findall(text)) < MAX_RULE_SENTENCES:
         return [opening]
     commands = dict.fromkeys(NAMED_COMMAND.findall(text))
     globs = dict.fromkeys(filter(is_file_glob, NAMED_GLOB.findall(text)))
@@ -250,6 +296,111 @@ def _is_specific(condition: str) -> bool:
         return False
     read = read_condition(condition)
     return bool(read.parts) and read.form == LANGUAGE and not everyday_hits(read)
+
+
+def _is_telling(condition: str) -> bool:
+    """Return whether a condition is specific and says more than one noun, unless that is a name such as `max_batch`."""
+    words = {*language().content_terms(condition)} - {"working"}
+    return _is_specific(condition) and bool(len(words) > 1 or NAME.search(condition))
+
+
+# Propose the acts of an agent that an imported rule is about: the moments that its text states, and
+# the kinds of files that its heading names.
+
+MIN_NOUN_CHARS = 4
+MAX_MOMENTS = 8  # paths of one text; a text with more is about none of them
+WHEN_DOING = r"(?:before|after|when|whenever|while|if|every|each|on)"
+DO = r"(?:before|after|when|whenever|every|each|always|never|must|not|don['’]?t)"
+MOMENTS = {  # pattern of a text → the command that an agent runs then
+    rf"\b{DO} (?:[\w-]+ ){{0,2}}commit(?:s|ting)?\b|\bcommit messages?\b": "git commit*",
+    r"\b(?:before|when|never|not|don['’]?t|must) (?:[\w-]+ ){0,2}push(?:ing)?\b": "git push*",
+    rf"\b(?:{DO}|open|opening|create|creating|submit|submitting) (?:[\w-]+ ){{0,2}}(?:PRs?|pull requests?)\b"
+    r"|\b(?:PR|pull request) (?:title|description|bod)": "gh pr create*",
+}
+# words of a heading or of the object of "when you edit …" → the files
+KINDS_OF_FILES = {
+    "test tests testing": "**/test*/** **/__tests__/** test_* *_test.* *.test.* *.spec.*",
+    "migration migrations": "**/migration*/**",
+    "docs documentation readme": "docs/** *.md",
+    "workflow workflows ci": ".github/workflows/**",
+    "dependency dependencies": "package.json pyproject.toml requirements*.txt Cargo.toml go.mod Gemfile",
+    "python": "*.py",
+    "typescript": "*.ts *.tsx",
+    "javascript": "*.js *.jsx *.mjs",
+    "css scss": "*.css *.scss",
+    "sql": "*.sql",
+    "rust": "*.rs",
+    "kotlin": "*.kt",
+    "swift": "*.swift",
+    "ruby": "*.rb",
+    "svelte": "*.svelte",
+    "vue": "*.vue",
+    "graphql": "*.graphql",
+    "protobuf proto": "*.proto",
+    "terraform": "*.tf",
+    "dockerfile dockerfiles docker": "Dockerfile*",
+    "makefile": "Makefile",
+}
+FILES_OF = {
+    word: tuple(globs.split())
+    for words, globs in KINDS_OF_FILES.items()
+    for word in words.split()
+}
+# the object of a change: "when you edit migrations", "before adding a new API endpoint to the server"
+CHANGED = cues.caseless(
+    rf"\b{WHEN_DOING} (?:you(?:['’]re| are)? )?(?:add|chang|creat|edit|modif|touch|updat|writ|renam|remov)"
+    r"(?:e|ing|y|ying)? ((?:(?:(?!(?:in|to|for|from|with|that|on|of|or|and|which|by|at|as|is|are|it|run)\b)[\w-]+) ?){1,5})"
+)
+# "when running `cargo test`"
+RUNNING = cues.caseless(
+    rf"\b{WHEN_DOING} (?:you )?(?:run|running|use|using|call|calling) `([a-z][^`\n]{{1,40}})`"
+)
+# "All Python files", "in TypeScript code"
+FILES_NAMED = cues.caseless(r"\b([\w]+) (?:files?|code|modules?|sources?)\b")
+FOLDER_NAMED = re.compile(
+    r"`((?:[\w@.-]+/)+[\w@.-]*)`|(?<![\w/.])((?:[\w@.-]+/)+)(?!\w)"
+)
+
+
+def acts_of_moment(heading: str, body: str, named: Sequence[str] = ()) -> list[str]:
+    """Return the acts, each as key=pattern, that a rule is about: those `named`, and those of the moments that it states.
+
+    "Before each commit" is a command, "when you edit migrations" names folders, "Python files" a file type. Of a text
+    without any, the heading says the kind of files.
+    """
+    text = redact("\n".join(prose_lines(body)))
+    commands = [f"{one}*" for one in RUNNING.findall(text)]
+    for pattern, command in MOMENTS.items():
+        if re.search(pattern, f"{heading}\n{text}", re.IGNORECASE):
+            commands.append(command)
+    # a path without a wildcard fits a file, and a folder with its files
+    paths = [one.rstrip("/") for one in map("".join, FOLDER_NAMED.findall(heading))]
+    paths += [glob for kind in FILES_NAMED.findall(text) for glob in _files_of(kind)]
+    for phrase in CHANGED.findall(text):
+        paths += _files_of_object(phrase)
+    if not (commands or paths or named):
+        paths = [glob for word in language().words(heading) for glob in _files_of(word)]
+    paths = [*dict.fromkeys(paths)]
+    acts = [*named, *(f"{COMMANDS_KEY}={one}" for one in commands)]
+    acts += [f"{PATHS_KEY}={one}" for one in paths if len(paths) <= MAX_MOMENTS]
+    return [*dict.fromkeys(acts)]
+
+
+def _files_of(word: str) -> Sequence[str]:
+    return FILES_OF.get(word.lower(), ())
+
+
+def _files_of_object(phrase: str) -> Sequence[str]:
+    """Return globs of the files that the last word of a phrase names: known kinds, else folders and files of its name."""
+    words = phrase.lower().split()
+    known = next(filter(None, map(_files_of, words[::-1])), ())
+    if known:
+        return known
+    noun = words[-1]
+    base = noun.removesuffix("s")
+    if len(base) < MIN_NOUN_CHARS or noun not in subjects_of(noun):
+        return ()
+    return (f"**/{base}*/**", f"{base}.*")
 
 
 def entry_from(

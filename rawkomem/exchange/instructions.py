@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from textwrap import shorten
@@ -20,16 +20,19 @@ from ..model.entries import Entry, Value
 from ..model.values import record
 from ..text.acts import APPLIES_KEY, PATHS_KEY, applies_of, patterns_given
 from ..text.chunks import fenced_lines, heading_level, heading_lines
+from ..text.clean import one_line
 from ..text.paths import is_file_glob
 from ..text.prose import BULLET, first_sentence
 from .imported_entries import (
+    TITLE_LENGTH,
     TITLE_SENTENCE_LENGTH,
     VAGUE_TITLES,
+    acts_of_moment,
     conditions_from_description,
-    conditions_from_headings,
     entry_from,
     is_emphasized,
     is_part_title,
+    names_subject,
     plain_title,
     texts_in,
     with_distinct_titles,
@@ -63,6 +66,8 @@ BADGE_LINE = re.compile(
     rf"^ {{0,3}}(?:{BADGE})(?:[ \t]*(?:{BADGE}))*[ \t]*$", re.MULTILINE
 )
 REFERENCE = re.compile(r"(?<!\S)@[\w./~-]+")
+# scripts that write words without spaces between them
+IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
 def strip_page(text: str) -> str:
@@ -185,8 +190,8 @@ def _without_ours(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Return the number of words of a text, without `@` references to other pages."""
-    return len(REFERENCE.sub("", text).split())
+    """Return the number of words of a text, without `@` references to other pages. Each sign of Chinese and Japanese counts."""
+    return len(IDEOGRAPH.sub(" x ", REFERENCE.sub("", text)).split())
 
 
 def _code_and_prose(text: str) -> Iterator[tuple[bool, str]]:
@@ -205,6 +210,10 @@ MAX_SECTION_WORDS = 300
 MIN_RULE_WORDS = 12  # a shorter item of a list is not a rule of its own
 MIN_INTRODUCTION_WORDS = 20  # a shorter text above the first heading is no rule
 MAX_LIST_WORDS = 120  # a longer list of rules is cut
+BOLD_LEAD = re.compile(
+    rf"(?:[-*+>] |\d{{1,3}}[.)] )*\*\*([^*]{{1,{TITLE_LENGTH}}})\*\*(?!\w)"
+)
+MIN_LEAD_WORDS = 3  # of a bold start that says the rule; a shorter one is a label
 # what an item says that holds always; a bold start of several words states a rule
 SAYS_RULE = re.compile(
     r"\b(?:never|always|must|do not|don't|avoid|prefer|only|should|no|not)\b"
@@ -257,7 +266,17 @@ def cut_rules(text: str, is_one_rule: bool) -> list[Section]:
             sections[-1] = _joined_section(sections[-1], section)
         else:
             sections.append(section)
-    return sections
+    return [*map(_named_by_its_lead, sections)]
+
+
+def _named_by_its_lead(section: Section) -> Section:
+    """Return a section that is one rule with a sentence in bold at its start as a rule with this title."""
+    blocks = [block for is_code, block in _blocks(section.body) if not is_code]
+    leads = [lead for block in blocks if (lead := bold_lead(block))]
+    is_one = len(leads) == 1 and not section.is_item and bold_lead(blocks[0])
+    if is_one and blocks[0].replace("*", "").lstrip("-+ ").startswith(f"{leads[0]}."):
+        return Section((*section.trail, leads[0]), section.body, True)
+    return section
 
 
 def _cut_list(section: Section) -> list[Section]:
@@ -342,14 +361,24 @@ def _longest_item(part: list[str]) -> list[str]:
 
 
 def _first_words(lines: list[str]) -> str:
-    sentence = first_sentence("\n".join(lines))
-    sentence = sentence.partition(": ")[0] if sentence.startswith("**") else sentence
-    return shorten(
-        sentence.replace("*", "").rstrip(".: "),
-        TITLE_SENTENCE_LENGTH,
-        placeholder=" …",
-        break_on_hyphens=False,
+    """Return the title of a rule: its bold lead, else its first sentence."""
+    text = "\n".join(lines)
+    if lead := bold_lead(text):
+        return lead
+    sentence = first_sentence(text).replace("*", "").rstrip(".: ")
+    short = shorten(
+        sentence, TITLE_SENTENCE_LENGTH, placeholder=" …", break_on_hyphens=False
     )
+    return (
+        short if len(short) > len(" …") else one_line(sentence, TITLE_SENTENCE_LENGTH)
+    )
+
+
+def bold_lead(text: str) -> str:
+    """Return the words in bold with which a rule starts, if they say more than a label: "**Never use floats.** They …"."""
+    found = BOLD_LEAD.match(" ".join(text.split()))
+    lead = found[1].strip().rstrip(".:!。：！") if found else ""
+    return lead if count_words(lead) >= MIN_LEAD_WORDS else ""
 
 
 def _belong_together(one: Section, other: Section) -> bool:
@@ -358,11 +387,8 @@ def _belong_together(one: Section, other: Section) -> bool:
     if not is_below and other.trail[:-1] != one.trail[:-1]:
         return False
     words = count_words(one.body)
-    says_little = (
-        _is_part(one)
-        or _is_part(other)
-        or (is_below and words < MIN_INTRODUCTION_WORDS)
-    )
+    is_lead = is_below and len(one.trail) > 1 and words < MIN_INTRODUCTION_WORDS
+    says_little = is_lead or _is_part(one) or _is_part(other)
     return says_little and words + count_words(other.body) <= MAX_SECTION_WORDS
 
 
@@ -411,7 +437,7 @@ def _closed_section(
     body = "\n".join(lines).strip("\n").rstrip()
     deeper = [level for _, level in heading_lines(body) if level]
     has_subjects = deeper.count(min(deeper, default=0)) > 1
-    is_long = len(body.split()) > MAX_SECTION_WORDS
+    is_long = count_words(body) > MAX_SECTION_WORDS
     if deeper and deepest < 6 and (is_long or has_subjects):
         yield from _cut_below(body, min(deeper), trail)
     else:
@@ -433,7 +459,8 @@ LESSONS_FOLDER = ".ai/memory"
 ALWAYS_ON = (
     "always_on"  # the trigger of a rule of Windsurf and Devin that always applies
 )
-MIN_SECTION_WORDS = 3  # shorter sections are skipped
+MIN_SECTION_WORDS = 2  # shorter sections are skipped
+TOO_SHORT = f"it has fewer than {MIN_SECTION_WORDS} words"
 MIN_EMPHASIZED = 0.25  # share of the blocks of an important rule
 
 
@@ -451,7 +478,7 @@ def read_instructions(source: Source) -> Iterator[Entry]:
     """Yield the memories of the rules on all pages; all get different titles."""
     pages = source.pages(*RULE_ENDINGS)
     yield from tidied_entries(
-        [entry for page in pages for entry in section_entries(page)]
+        [entry for page in pages for entry in section_entries(page, source.skip)]
     )
 
 
@@ -460,13 +487,23 @@ def tidied_entries(entries: Sequence[Entry]) -> list[Entry]:
     return with_distinct_titles(without_shared_conditions(entries))
 
 
-def section_entries(page: SourcePage) -> Iterator[Entry]:
-    """Yield the memories of one page, with the conditions of the page or, if it has none, of their headings."""
+def section_entries(
+    page: SourcePage, skip: Callable[[str, str], None]
+) -> Iterator[Entry]:
+    """Yield the memories of one page, with the conditions of the page or, if it has none, of their headings.
+
+    Report sections that say too little to `skip`.
+    """
     fields, text = split_front(page.text)
     scope = _folder_globs(page)
     is_one_rule = bool(fields or scope) or bool(RULE_PLACE.search(page.place))
     rules = cut_rules(strip_page(text), is_one_rule)
-    found = [rule for rule in rules if count_words(rule.body) >= MIN_SECTION_WORDS]
+    found = []
+    for rule in rules:
+        if count_words(rule.body) >= MIN_SECTION_WORDS:
+            found.append(rule)
+        else:
+            skip("#".join(filter(None, (page.place, rule.title))), TOO_SHORT)
     description = str(fields.get(DESCRIPTION_KEY) or "").strip()
     globs = dict.fromkeys(
         glob for key in GLOB_KEYS for glob in texts_in(fields.get(key))
@@ -481,6 +518,7 @@ def section_entries(page: SourcePage) -> Iterator[Entry]:
     if description:
         extra[DESCRIPTION_KEY] = description
     paths = applies_of({APPLIES_KEY: {PATHS_KEY: [*globs]}}).paths
+    folder = "".join(scope).removesuffix("**")
     if len(found) <= MAX_SHARED_CONDITION:
         when += conditions_from_description(description)
     page_title = {section.trail[:1] for section in found}
@@ -502,17 +540,33 @@ def section_entries(page: SourcePage) -> Iterator[Entry]:
             place,
             when,
             importance="high" if always else _importance_of(section),
-            extra={**extra, **_acts_of(section, paths)},
+            extra={**extra, **_acts_of(section, paths, folder)},
             headings=headings or ("",),
         )
 
 
-def _acts_of(section: Section, paths: Sequence[str]) -> dict[str, Value]:
-    """Return the acts to which a rule applies: those that its text names; paths of its page replace named ones."""
-    acts = patterns_given(propose_acts(section.body))
+def _acts_of(section: Section, paths: Sequence[str], folder: str) -> dict[str, Value]:
+    """Return the acts to which a rule applies: those that its text names, and those of the moments that it states.
+
+    Paths of its page replace named ones. A page in a folder is about files in this folder.
+    """
+    heading = section.trail[-2] if section.is_item else section.title
+    named = propose_acts(section.body)
+    acts = patterns_given(acts_of_moment(heading, section.body, named))
     if paths:
         acts[PATHS_KEY] = [*paths]
+    elif folder:
+        found = applies_of({APPLIES_KEY: acts}).paths
+        below = [
+            glob if glob.startswith(folder) else _below(folder, glob) for glob in found
+        ]
+        acts[PATHS_KEY] = [*dict.fromkeys((*below, f"{folder}**"))]
     return {APPLIES_KEY: acts} if acts else {}
+
+
+def _below(folder: str, glob: str) -> str:
+    """Return a glob for the files below a folder that ends with a slash; a name without a slash fits in any folder."""
+    return f"{folder}{glob}" if "/" in glob else f"{folder}**/{glob}"
 
 
 def _title_context(
@@ -521,7 +575,7 @@ def _title_context(
     """Return what a title leaves out: the heading above it, or the subject of a page for one folder or one subject."""
     is_below = len(section.trail) > 1 + has_title
     above = section.trail[-2:-1] if section.is_item or is_below else ()
-    if above and conditions_from_headings(*above):
+    if above and names_subject(above[0]):
         return plain_title(above[0])
     is_whole_page = has_title and not section.trail[1:]
     if is_whole_page or not (scope or RULE_PLACE.search(page.place)):

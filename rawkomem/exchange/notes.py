@@ -362,7 +362,7 @@ def read_claude_memory(source: Source) -> Iterator[Entry]:
                 for line in page.text.split("\n")
                 if not (line.lstrip().startswith("- [") and ".md)" in line)
             ]
-            listed += section_entries(replace(page, text="\n".join(lines)))
+            listed += section_entries(replace(page, text="\n".join(lines)), source.skip)
             continue
         fields = read_front(page.text).fields
         about = fields.get("metadata")

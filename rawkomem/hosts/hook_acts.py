@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from functools import partial
 
 from ..files.layout import Layout, sweep
@@ -15,9 +16,22 @@ from ..index.act_table import ActRule, ActTable, Tables, guarding, read_table
 from ..learn.turns import calls_asked
 from ..model.user_settings import LEARNING_GUARD
 from ..model.values import TYPE_CHECKING, now
-from ..text.acts import ASK, ASKED, DENIED, DENY, DONE_ANYWAY, REMIND, REMINDED, Act
+from ..text.acts import (
+    ASK,
+    ASKED,
+    DENIED,
+    DENY,
+    DONE_ANYWAY,
+    REMIND,
+    REMINDED,
+    Act,
+    Applies,
+    fits,
+)
 from ..text.commands import file_writes
+from ..text.language import spell_out_names
 from ..text.paths import path_below
+from ..text.safe import FENCE_TAG
 from .known_hosts import (
     AFTER,
     COMMAND,
@@ -38,7 +52,14 @@ INPUT_KEYS = ("tool_input", "toolArgs")
 # where hosts put the folder of a command, if it is not the agent's
 FOLDER_KEYS = ("workdir", "dir_path", "directory")
 MAX_COPY_MS = 1_500  # within which the copies of a hook run
-MAX_REMINDERS = 2  # of one call; the next call that fits gets the others
+MAX_REMINDERS = 2  # texts in one answer; the next call that fits gets others
+MAX_TITLES = 10  # of other rules that fit, in one answer
+# fitting rules with the same pattern or the same word; what more of them have names none of them
+MAX_SHARED = 3
+MAX_READ_CHARS = 20_000  # of a call, in which words of rules are looked up
+TITLES_NOTE = (
+    "further memories of this project for this place; read the file of one that applies"
+)
 # of a guard ASK, if the host cannot ask the person: the call is refused once in a session
 ASK_AGENT = "ask-agent"
 LEADS = {
@@ -48,7 +69,7 @@ LEADS = {
 }
 
 
-WORD = re.compile(r"[^\W\d_]{3,}")
+CODE_SPAN = re.compile(r"`([^`\n]{2,60})`")
 GLOB_SIGN = re.compile(r"[*?!\[\]{},]")
 
 
@@ -85,7 +106,7 @@ def answer_act(
         for layout, rules in fitting.items():
             chosen = rules.get(guard, [])
             if guard == ASK_AGENT and chosen:
-                chosen = _not_told(layout, call, chosen) if call.session else []
+                chosen = _not_told(layout, call, chosen)[0] if call.session else []
             if chosen:
                 what = DENIED if guard == DENY else ASKED
                 _note(layout, what, chosen, f"{call.session} {now()}")
@@ -119,31 +140,75 @@ def _fitting_rules(
 
 
 def _reminders(layout: Layout, call: Call, rules: list[ActRule]) -> list[str]:
-    """Return the reminders that the session has not received, and record them."""
-    acts = [*acts_of(call, layout.project)]
-    chosen = _not_told(layout, call, _nearest_first(rules, acts))
-    if call.session:
-        _note_reminders(layout, rules, chosen, call.session)
-    return [rule.reminder for rule in chosen]
+    """Return the texts of the rules that a call names, and the titles of the others that fit, and record them.
 
-
-def _nearest_first(rules: list[ActRule], acts: list[Act]) -> list[ActRule]:
-    """Return the rules with the narrowest patterns first; of those, the ones that share most words with the acts.
-
-    Rules that no person vouches for come last, so that they do not displace others.
+    A session gets each text and each title once; a text may follow a title.
     """
-    written = " ".join(f"{act.path} {act.text}" for act in acts)
-    words = {*WORD.findall(written.lower())}
+    named, others = _split_by_call(rules, [*acts_of(call, layout.project)])
+    texts, titles = _not_told(layout, call, named, others)
+    if call.session:
+        _note_reminders(layout, rules, texts, call.session)
+    reminders = [rule.reminder for rule in texts]
+    return [*reminders, _titles(titles)] if titles else reminders
 
-    def turn(rule: ActRule) -> tuple[bool, bool, int, int]:
-        literal = max(
-            (len(GLOB_SIGN.sub("", path)) for path in rule.applies.paths), default=0
+
+def _titles(rules: list[ActRule]) -> str:
+    """Return the titles of rules with their files, in a fence."""
+    from ..recall.render import fence_lines, mark_text, new_nonce  # slow to load
+
+    lines = [f"- {mark_text(rule.title)} — {rule.lines[-1]}" for rule in rules]
+    return fence_lines(FENCE_TAG, new_nonce(), TITLES_NOTE, lines)
+
+
+def _split_by_call(
+    rules: list[ActRule], acts: list[Act]
+) -> tuple[list[ActRule], list[ActRule]]:
+    """Return the rules that a call names, the nearest first, and the others that fit it.
+
+    A call names a rule if few rules have its pattern, or if it has a word of the rule's title, or of the code in its text,
+    that few rules have. Rules that no person vouches for come last, so that they do not displace others.
+    """
+    from ..text.conditions import specific_stems  # the usual call fits no rule
+
+    patterns = {rule.key: _narrowest(rule, acts) for rule in rules}
+    sharing = Counter(patterns.values())
+    titled = {rule.key: {*specific_stems(_told_by(rule))} for rule in rules}
+    holding = Counter(stem for stems in titled.values() for stem in stems)
+    written = " ".join(f"{act.path} {act.command} {act.text}" for act in acts)
+    stems = {*specific_stems(spell_out_names(written[:MAX_READ_CHARS]))}
+    telling = {stem for stem in stems if holding[stem] <= MAX_SHARED}
+    shared = {rule.key: len(telling & titled[rule.key]) for rule in rules}
+
+    def turn(rule: ActRule) -> tuple[bool, int, int]:
+        length = len(GLOB_SIGN.sub("", patterns[rule.key]))
+        return rule.is_doubted, -shared[rule.key], -length
+
+    named: list[ActRule] = []
+    others: list[ActRule] = []
+    for rule in sorted(rules, key=turn):
+        is_named = shared[rule.key] or sharing[patterns[rule.key]] <= MAX_SHARED
+        (named if is_named else others).append(rule)
+    return named, others
+
+
+def _told_by(rule: ActRule) -> str:
+    """Return the title of a rule and the names in code in its text."""
+    return " ".join((rule.title, *CODE_SPAN.findall("\n".join(rule.lines))))
+
+
+def _narrowest(rule: ActRule, acts: list[Act]) -> str:
+    """Return the longest command or path of a rule that fits one of some acts, with the texts of the rule."""
+    applies = rule.applies
+    fitting = [
+        "".join((*one.paths, *one.commands))
+        for one in (
+            *(Applies(paths=(path,)) for path in applies.paths),
+            *(Applies(commands=(command,)) for command in applies.commands),
         )
-        shared = words.intersection(WORD.findall(" ".join(rule.lines).lower()))
-        is_wide = not (rule.applies.commands or rule.applies.text)
-        return rule.is_doubted, is_wide, -literal, -len(shared)
-
-    return sorted(rules, key=turn)
+        if any(fits(one, act) for act in acts)
+    ]
+    narrow = max(fitting, key=lambda one: len(GLOB_SIGN.sub("", one)), default="")
+    return " ".join((narrow, *applies.text))
 
 
 def acts_of(call: Call, project: str) -> Iterator[Act]:
@@ -186,19 +251,36 @@ def _made_again(layout: Layout, call: Call) -> list[ActRule]:
     return act_rules(Repository(layout, warn, via="agent").core)
 
 
-def _not_told(layout: Layout, call: Call, rules: list[ActRule]) -> list[ActRule]:
-    """Return the rules that the session has not received since its context was last empty, and record them."""
-    from ..files.session_records import note_told, told_to  # opens the records
+def _not_told(
+    layout: Layout, call: Call, named: list[ActRule], others: Sequence[ActRule] = ()
+) -> tuple[list[ActRule], list[ActRule]]:
+    """Return the rules whose text, and those whose title the session gets now, and record them.
+
+    Of the named rules, those for whose text there is no room count as others. A title of a rule that no person vouches for
+    is not handed over.
+    """
+    from ..files.session_records import POINTER, note_told, told_to  # opens the records
 
     # a sub-agent has a context of its own; two hooks of one host may both run
     session = f"{call.session} {call.fields.get('agent_id', '')}".strip()
     apart = call.host if HOSTS[call.host].is_apart(call) else ""
     known = told_to(layout, session).keys
-    keys = {f"act:{apart}:{rule.key}": rule for rule in rules}
-    new = [key for key in keys if key not in known][:MAX_REMINDERS]
-    if new:
-        note_told(layout, session, 0, new)
-    return [keys[key] for key in new]
+    start = f"act:{apart}:"
+    new = [rule for rule in (*named, *others) if start + rule.key not in known]
+    names = {rule.key for rule in named}
+    texts = [rule for rule in new if rule.key in names][:MAX_REMINDERS]
+    titles = [
+        rule
+        for rule in new
+        if rule not in texts
+        and not rule.is_doubted
+        and f"{start}{rule.key}{POINTER}" not in known
+    ][:MAX_TITLES]
+    if texts or titles:
+        keys = [start + rule.key for rule in texts]
+        keys += [f"{start}{rule.key}{POINTER}" for rule in titles]
+        note_told(layout, session, 0, keys)
+    return texts, titles
 
 
 def _note(layout: Layout, what: str, rules: list[ActRule], source: str) -> None:

@@ -84,3 +84,45 @@ def test_a_rule_that_names_its_acts_applies_to_them(repository, project):
     assert fits(lock, Act(path="crates/api/Cargo.toml", text="serde")) and not lock.commands
     assert fits(tests, Act(command="cd api && cargo test -q")) and not tests.paths
     assert not (names.paths or names.commands)
+
+
+@pytest.mark.parametrize(
+    ("heading", "rule", "acts"),
+    [
+        ("Us", "When you edit migrations, run `make db-check`.", [Act(path="db/migrations/1.sql")]),
+        ("Us", "Run `make lint` before each commit.", [Act(command="git commit -m x")]),
+        ("Us", "Do not push to main.", [Act(command="git push origin main")]),
+        ("Us", "Open every pull request as a draft.", [Act(command="gh pr create --fill")]),
+        ("Commit messages", "Use the imperative.", [Act(command="git commit")]),
+        ("Us", "When running `cargo test`, set `RUST_LOG`.", [Act(command="cargo test -q")]),
+        ("Us", "When you write tests, use fixtures.", [Act(path="tests/a.py"), Act(path="x/a_test.go")]),
+        ("Python style", "Write type hints.", [Act(path="app/a.py")]),
+        ("Us", "Avoid `any` in TypeScript files.", [Act(path="web/a.tsx")]),
+        ("Backend (`apps/api`)", "Use one router for each resource.", [Act(path="apps/api/a.go")]),
+        ("Us", "Before modifying the schema, ask Ann.", [Act(path="db/schema.sql"), Act(path="schemas/a.json")]),
+        ("I/O", "If you change the code, say why in one line.", []),
+    ],
+)
+def test_a_rule_that_states_its_moment_applies_to_it(heading, rule, acts, repository, project):
+    """Folder, file type or command: an agent gets the rule when it does what the rule is about."""
+    page = project / "CLAUDE.md"
+    page.write_text(f"# Us\n\n## {heading}\n\n{rule}\n")
+    (item,) = repository.exchange.import_from(str(page)).news
+    applies = applies_of(item.entry.extra)
+    assert all(fits(applies, act) for act in acts)
+    assert bool(applies.paths or applies.commands) == bool(acts)
+    others = [Act(path="README.txt"), Act(path="src/main.c"), Act(command="git status"), Act(command="ls")]
+    assert not any(fits(applies, act) for act in others)
+
+
+def test_a_rule_of_a_folder_applies_to_the_files_of_this_folder(repository, project):
+    """A page in a folder speaks of this folder, whatever else it names."""
+    (project / "web").mkdir()
+    more = "It has a page of its own in the handbook. " * 20
+    page = project / "web" / "CLAUDE.md"
+    page.write_text(
+        f"# Web\n\n## State\n\nKeep state in runes. {more}\n\n## Migrations\n\nWhen you edit migrations, ask Ann. {more}\n"
+    )
+    done = repository.exchange.import_from(str(page))
+    paths = [item.entry.extra["appliesTo"]["paths"] for item in done.news]
+    assert paths == [["web/**"], ["web/**/migration*/**", "web/**"]]

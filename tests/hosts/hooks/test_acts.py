@@ -266,7 +266,7 @@ def test_the_same_again_after_a_compaction_is_not_followed(rule, tell, rawkomem,
     assert (counts["reminded"], counts["followed"], counts["done anyway"]) == (1, 0, 1)
 
 
-def test_the_narrowest_rules_come_first_and_two_at_a_time(memories, git, tell):
+def test_two_texts_at_a_time_and_the_titles_of_the_others(memories, git, tell):
     """Five general rules came with the first edit of a file, and the one about it with the fourth."""
     rules = [
         ("a", "**/*", "Keep lines short"),
@@ -275,13 +275,45 @@ def test_the_narrowest_rules_come_first_and_two_at_a_time(memories, git, tell):
         ("d", "**/*.txt", "Spell the zeppelin in capitals"),
     ]
     for name, glob, title in rules:
-        (memories / f"{name}.md").write_text(f"---\ntitle: {title}\nappliesTo:\n  paths: ['{glob}']\n---\n\n{WHY}\n")
+        (memories / f"{name}.md").write_text(
+            f"---\ntitle: {title}\nappliesTo:\n  paths: ['{glob}']\n---\n\nWhy {name}.\n"
+        )
     git("add", "-A")
     git("commit", "-qm", "rules")
     write = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/marked/a.txt", "content": "A zeppelin"}}
     heard = [decision(tell("claude", "before-tool", claude("PreToolUse", **write)))[1] for _ in range(3)]
-    titles = [[title for _, _, title in rules if title in text] for text in heard]
-    assert titles == [[rules[2][2], rules[3][2]], [rules[1][2]], []], "a glob for every file applies to none"
+    texts = [[name for name, _, _ in rules if f"Why {name}." in text] for text in heard]
+    assert texts == [["c", "d"], ["b"], []], "a glob for every file applies to none"
+    assert "- End files with a line break — Read: .rawko/memories/b.md" in heard[0]
+
+
+FOLDER_RULES = (
+    "Colors are tokens", "Forms validate on the server", "Icons come from lucide", "Dates use the local zone",
+    "Prices are integers", "Never import $lib/server", "Errors have a code",
+)  # fmt: skip
+
+
+def test_a_write_gets_the_rules_of_its_folder_that_it_names_and_the_titles_of_the_others(memories, git, tell):
+    for number, title in enumerate(FOLDER_RULES):
+        (memories / f"{number}.md").write_text(
+            f"---\ntitle: {title}\nappliesTo:\n  paths: ['web/**']\n---\n\nText {number}, `marker{number}Name`.\n"
+        )
+    git("add", "-A")
+    git("commit", "-qm", "rules")
+
+    def write(path: str, text: str) -> tuple[list[int], list[int]]:
+        """The numbers of the rules whose text, and of those of which only the title comes with a write."""
+        asked = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/{path}", "content": text}}
+        heard = decision(tell("claude", "before-tool", claude("PreToolUse", **asked)))[1]
+        texts = [number for number in range(7) if f"Text {number}," in heard]
+        titled = [number for number, title in enumerate(FOLDER_RULES) if title in heard and number not in texts]
+        return texts, titled
+
+    assert write("web/PriceForm.svelte", "<form>") == ([1, 4], [0, 2, 3, 5, 6])
+    assert write("web/Menu.svelte", "<ul>") == ([], []), "each title once"
+    assert write("web/Menu.svelte", "import x from 'lucide'") == ([2], []), "a text may follow a title"
+    assert write("web/y.ts", "marker6Name()") == ([6], [])
+    assert write("api/price.go", "lucide") == ([], [])
 
 
 def test_rules_that_nobody_vouches_for_displace_no_others(memories, git, tell):
