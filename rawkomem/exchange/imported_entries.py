@@ -318,6 +318,7 @@ MOMENTS = {  # pattern of a text → the command that an agent runs then
     r"|\b(?:PR|pull request) (?:title|description|bod)": "gh pr create*",
 }
 # words of a heading or of the object of "when you edit …" → the files
+TESTING = word_set("test tests testing")
 KINDS_OF_FILES = {
     "test tests testing": "**/test*/** **/__tests__/** test_* *_test.* *.test.* *.spec.*",
     "migration migrations": "**/migration*/**",
@@ -347,9 +348,10 @@ FILES_OF = {
     for word in words.split()
 }
 # the object of a change: "when you edit migrations", "before adding a new API endpoint to the server"
+NOUN = r"(?!(?:in|to|for|from|with|that|on|of|or|and|which|by|at|as|is|are|it|run)\b)[\w-]+"
 CHANGED = cues.caseless(
     rf"\b{WHEN_DOING} (?:you(?:['’]re| are)? )?(?:add|chang|creat|edit|modif|touch|updat|writ|renam|remov)"
-    r"(?:e|ing|y|ying)? ((?:(?:(?!(?:in|to|for|from|with|that|on|of|or|and|which|by|at|as|is|are|it|run)\b)[\w-]+) ?){1,5})"
+    rf"(?:e|ing|y|ying)?(?: (?:or|and) \w+)? ({NOUN}(?: {NOUN}){{0,4}})"
 )
 # "when running `cargo test`"
 RUNNING = cues.caseless(
@@ -357,6 +359,11 @@ RUNNING = cues.caseless(
 )
 # "All Python files", "in TypeScript code"
 FILES_NAMED = cues.caseless(r"\b([\w]+) (?:files?|code|modules?|sources?)\b")
+# "Migrations are in `db/migrations/`", "**Location**: `db/migrations/`"
+PLACED = cues.caseless(
+    r"(?:\b(?:are|is|lives?|belongs?|goe?s?|placed?|put|kept|stored) (?:[\w-]+ ){0,3}(?:in|under|inside|at)|\blocations?\W{1,5})"
+    r" ?`((?:[\w@.*-]+/)+[\w@.*-]*)`"
+)
 FOLDER_NAMED = re.compile(
     r"`((?:[\w@.-]+/)+[\w@.-]*)`|(?<![\w/.])((?:[\w@.-]+/)+)(?!\w)"
 )
@@ -365,21 +372,25 @@ FOLDER_NAMED = re.compile(
 def acts_of_moment(heading: str, body: str, named: Sequence[str] = ()) -> list[str]:
     """Return the acts, each as key=pattern, that a rule is about: those `named`, and those of the moments that it states.
 
-    "Before each commit" is a command, "when you edit migrations" names folders, "Python files" a file type. Of a text
-    without any, the heading says the kind of files.
+    "Before each commit" is a command, "when you edit migrations" names folders, "Python files" a file type. The heading says
+    the kind of files of a long text, and of a short one that names no act.
     """
     text = redact("\n".join(prose_lines(body)))
+    is_short = max(text.count("\n"), len(SENTENCE_END.findall(text))) < MAX_RULE_SENTENCES  # fmt: skip
     commands = [f"{one}*" for one in RUNNING.findall(text)]
     for pattern, command in MOMENTS.items():
         if re.search(pattern, f"{heading}\n{text}", re.IGNORECASE):
             commands.append(command)
     # a path without a wildcard fits a file, and a folder with its files
     paths = [one.rstrip("/") for one in map("".join, FOLDER_NAMED.findall(heading))]
-    paths += [glob for kind in FILES_NAMED.findall(text) for glob in _files_of(kind)]
+    places = {*PLACED.findall(text)}
+    paths += [one.rstrip("/") for one in sorted(places) if len(places) <= MAX_NAMED]
+    for kind in FILES_NAMED.findall(text) if is_short else ():
+        paths += _files_of(kind)
     for phrase in CHANGED.findall(text):
         paths += _files_of_object(phrase)
-    if not (commands or paths or named):
-        paths = [glob for word in language().words(heading) for glob in _files_of(word)]
+    if not (is_short and (commands or paths or named)):
+        paths += _files_of_heading(heading)
     paths = [*dict.fromkeys(paths)]
     acts = [*named, *(f"{COMMANDS_KEY}={one}" for one in commands)]
     acts += [f"{PATHS_KEY}={one}" for one in paths if len(paths) <= MAX_MOMENTS]
@@ -388,6 +399,19 @@ def acts_of_moment(heading: str, body: str, named: Sequence[str] = ()) -> list[s
 
 def _files_of(word: str) -> Sequence[str]:
     return FILES_OF.get(word.lower(), ())
+
+
+def _files_of_heading(heading: str) -> list[str]:
+    """Return globs of the kinds of files that a heading names: for "Python tests", the tests in Python."""
+    words = language().words(heading)
+    found = [glob for word in words if word not in TESTING for glob in _files_of(word)]
+    if TESTING.isdisjoint(words):
+        return found
+    endings = [glob.removeprefix("*") for glob in found if glob.startswith("*.")]
+    tests = [
+        glob for one in endings for glob in (f"*test*{one}", f"**/test*/**/*{one}")
+    ]
+    return tests or [*_files_of("tests"), *found]
 
 
 def _files_of_object(phrase: str) -> Sequence[str]:

@@ -69,7 +69,7 @@ LEADS = {
 }
 
 
-CODE_SPAN = re.compile(r"`([^`\n]{2,60})`")
+CODE_SPAN = re.compile(r"`([^`\n]{4,60})`")
 GLOB_SIGN = re.compile(r"[*?!\[\]{},]")
 
 
@@ -165,19 +165,30 @@ def _split_by_call(
 ) -> tuple[list[ActRule], list[ActRule]]:
     """Return the rules that a call names, the nearest first, and the others that fit it.
 
-    A call names a rule if few rules have its pattern, or if it has a word of the rule's title, or of the code in its text,
+    A call names a rule if few rules have its pattern, or if it has a word of the rule's title, or a piece of code of its text,
     that few rules have. Rules that no person vouches for come last, so that they do not displace others.
     """
     from ..text.conditions import specific_stems  # the usual call fits no rule
 
     patterns = {rule.key: _narrowest(rule, acts) for rule in rules}
     sharing = Counter(patterns.values())
-    titled = {rule.key: {*specific_stems(_told_by(rule))} for rule in rules}
-    holding = Counter(stem for stems in titled.values() for stem in stems)
     written = " ".join(f"{act.path} {act.command} {act.text}" for act in acts)
-    stems = {*specific_stems(spell_out_names(written[:MAX_READ_CHARS]))}
-    telling = {stem for stem in stems if holding[stem] <= MAX_SHARED}
-    shared = {rule.key: len(telling & titled[rule.key]) for rule in rules}
+    written = written[:MAX_READ_CHARS]
+    said = {*specific_stems(spell_out_names(written))}
+    terms = {
+        rule.key: {
+            *said.intersection(specific_stems(rule.title)),
+            *(
+                one
+                for one in CODE_SPAN.findall("\n".join(rule.lines))
+                if one in written
+            ),
+        }
+        for rule in rules
+    }
+    holding = Counter(term for found in terms.values() for term in found)
+    telling = {term for term, count in holding.items() if count <= MAX_SHARED}
+    shared = {key: len(telling & found) for key, found in terms.items()}
 
     def turn(rule: ActRule) -> tuple[bool, int, int]:
         length = len(GLOB_SIGN.sub("", patterns[rule.key]))
@@ -189,11 +200,6 @@ def _split_by_call(
         is_named = shared[rule.key] or sharing[patterns[rule.key]] <= MAX_SHARED
         (named if is_named else others).append(rule)
     return named, others
-
-
-def _told_by(rule: ActRule) -> str:
-    """Return the title of a rule and the names in code in its text."""
-    return " ".join((rule.title, *CODE_SPAN.findall("\n".join(rule.lines))))
 
 
 def _narrowest(rule: ActRule, acts: list[Act]) -> str:
@@ -256,8 +262,8 @@ def _not_told(
 ) -> tuple[list[ActRule], list[ActRule]]:
     """Return the rules whose text, and those whose title the session gets now, and record them.
 
-    Of the named rules, those for whose text there is no room count as others. A title of a rule that no person vouches for
-    is not handed over.
+    Of the named rules, those for whose text there is no room count as others. A title is not handed over if the session has
+    received the text, also at its start or with a prompt, or if no person vouches for the rule.
     """
     from ..files.session_records import POINTER, note_told, told_to  # opens the records
 
@@ -269,11 +275,13 @@ def _not_told(
     new = [rule for rule in (*named, *others) if start + rule.key not in known]
     names = {rule.key for rule in named}
     texts = [rule for rule in new if rule.key in names][:MAX_REMINDERS]
+    received = {key.partition("@")[0] for key in known if not key.endswith(POINTER)}
     titles = [
         rule
         for rule in new
         if rule not in texts
-        and not rule.is_doubted
+        and rule.id not in received
+        and not (rule.is_doubted or rule.is_always)
         and f"{start}{rule.key}{POINTER}" not in known
     ][:MAX_TITLES]
     if texts or titles:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from ..exchange.sources import ALWAYS_KEY
 from ..index.act_table import ActRule, write_table
 from ..index.catalogue import memory_of
 from ..model.entries import Entry, Memory
@@ -130,6 +131,7 @@ def _rule(
         memory.valid_from,
         memory.valid_until,
         is_doubted,
+        str(memory.extra.get(ALWAYS_KEY)).lower() == "true",
     )
 
 

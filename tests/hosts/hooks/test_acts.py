@@ -316,6 +316,23 @@ def test_a_write_gets_the_rules_of_its_folder_that_it_names_and_the_titles_of_th
     assert write("api/price.go", "lucide") == ([], [])
 
 
+def test_no_title_of_a_rule_that_the_session_has(memories, git, tell):
+    """It has those that always apply from its start, and those that came with a prompt."""
+    for number, title in enumerate(FOLDER_RULES):
+        always = "alwaysApply: true\n" if number == 0 else ""
+        (memories / f"{number}.md").write_text(
+            f"---\ntitle: {title}\n{always}appliesTo:\n  paths: ['web/**']\n---\n\nText {number} is here.\n"
+        )
+    git("add", "-A")
+    git("commit", "-qm", "rules")
+    assert FOLDER_RULES[2] in tell(
+        "claude", "prompt", claude("UserPromptSubmit", prompt="where do icons come from, lucide?")
+    )
+    asked = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/web/x.svelte", "content": "x"}}
+    heard = decision(tell("claude", "before-tool", claude("PreToolUse", **asked)))[1]
+    assert [number for number, title in enumerate(FOLDER_RULES) if title in heard] == [1, 3, 4, 5, 6]
+
+
 def test_rules_that_nobody_vouches_for_displace_no_others(memories, git, tell):
     rule = "---\ntitle: {}\nappliesTo:\n  paths: ['{}']\n---\n\n{}\n"
     (memories / "ours.md").write_text(rule.format("Name the owner of a marker", "marked/**", WHY))
