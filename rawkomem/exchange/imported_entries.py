@@ -57,6 +57,7 @@ VAGUE_TITLES = word_set(
     note notes overview readme skill summary untitled
     """
 )
+INSTRUCTION_STEMS = ("agents", "claude", "gemini")
 # Words of headings that say nothing without the section before them: "Examples", "When to apply".
 PART_WORDS = word_set(
     """
@@ -109,16 +110,19 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
     title = entry.title
     above = section.split(" / ")[-2:-1]
     opening = one_line(first_sentence(entry.body), TITLE_SENTENCE_LENGTH)
-    sentence = [f"{title}: {opening}"] if opening else []
+    own_name = title.casefold() == stem.casefold()
+    if own_name and title.casefold() in INSTRUCTION_STEMS:
+        # the name of such a file says nothing; its folder says what it is about
+        title = "" if folder.startswith(".") else folder
+    sentence = [f"{title}: {opening}" if title else opening] if opening else []
     places = [name for name in above if name.casefold() not in VAGUE_TITLES]
     places += [] if folder.startswith(".") else [folder]
-    own_name = title.casefold() == stem.casefold()
     places += [] if own_name else [stem]
     named = [f"{place}: {title}" for place in places if place]
     for name in (*(sentence if own_name else ()), *named, *sentence):
         yield one_line(name, TITLE_LENGTH)
     for number in numbers:
-        yield f"{one_line(title, TITLE_LENGTH - 8)} ({number})"
+        yield f"{one_line(entry.title, TITLE_LENGTH - 8)} ({number})"
 
 
 # Find rules that their author emphasizes: NEVER, **Important**, ⚠️.

@@ -201,6 +201,11 @@ def test_titles_tell_memories_apart(repository, project):
     }  # fmt: skip
 
 
+def test_a_page_without_a_heading_is_named_by_its_folder(repository, project):
+    paths = put(project, {"AGENTS.md": "Ask Ann first.\n", "app/core/AGENTS.md": "Build with make core.\n"})
+    assert set(added(repository, *paths)) == {"Ask Ann first.", "app/core: Build with make core."}
+
+
 SECTIONS = (
     "# Rules\n\n## Lockfile\n\nNever edit the lockfile by hand; run `yarn install` and commit what it writes there.\n"
 )
