@@ -261,7 +261,7 @@ def _place_of_rest(item: Scored) -> str:
 
 def place_to_read(memory: Memory) -> str:
     """Return the file with the text that is in use, defused; the command that shows it if the file has another text."""
-    is_elsewhere = memory.layer or memory.amended or memory.proposed
+    is_elsewhere = memory.layer or memory.amended or memory.proposed or memory.held
     if memory.path and not is_elsewhere:
         return safe_name(f".rawko/{memory.path}", 200)
     return f"rawkomem show {safe_item_id(memory.id)}"
