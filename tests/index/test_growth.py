@@ -57,6 +57,13 @@ def written(memories, count: int) -> None:
         (memories / f"m{number}.md").write_text(text)
 
 
+def settle(repository) -> None:
+    """Let the last changes grow old enough to be trusted, and catch up."""
+    repository.sync()
+    time.sleep(sync.RACY_NS / 1e9 + 0.01)
+    repository.core.index.refresh()
+
+
 FILTERS = (
     None, DEFAULT_FILTER, Filter(), Filter(statuses=("deleted",), current=True), Filter(statuses=("active", "archived")),
     Filter(current=True), Filter(importance=2), Filter(statuses=("active",), ids=("m1", "m2")), Filter(vouched=1),
@@ -66,6 +73,7 @@ FILTERS = (
 def test_a_page_of_a_list_is_the_beginning_of_the_list_and_reads_no_other_memory(memories, repository, monkeypatch):
     written(memories, 40)
     repository.delete("m3", "gone")
+    settle(repository)
     made = []
     monkeypatch.setattr(catalogue_module, "Row", lambda *values: made.append(values) or Row(*values))
     for only in FILTERS:
@@ -78,9 +86,7 @@ def test_a_page_of_a_list_is_the_beginning_of_the_list_and_reads_no_other_memory
 
 def test_status_looks_at_the_files_once_and_reads_their_stamps_only_if_one_changed(memories, repository, monkeypatch):
     written(memories, 40)
-    repository.sync()
-    time.sleep(sync.RACY_NS / 1e9 + 0.01)
-    repository.core.index.refresh()
+    settle(repository)
     walks, reads = [], []
     walk = layout._Walk
     monkeypatch.setattr(layout, "_Walk", lambda root, stamps: walks.append(stamps) or walk(root, stamps))
