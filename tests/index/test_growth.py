@@ -8,6 +8,7 @@ from rawkomem.files import layout
 from rawkomem.index import catalogue as catalogue_module
 from rawkomem.index import sync
 from rawkomem.index.catalogue import CATALOGUE_SCHEMA, Catalogue, Row
+from rawkomem.index.index import Index
 from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.sqlite import EACH_STATE, STORE_SCHEMA
 from rawkomem.model.filters import DEFAULT_FILTER, Filter
@@ -125,3 +126,19 @@ def test_no_log_is_left_beside_the_index_for_each_command_to_read(git, project, 
     rawkomem("index", "sync")
     logs = [file for file in os.scandir(project / ".rawko" / "local") if file.name.endswith(".db-wal")]
     assert not any(file.stat().st_size for file in logs)
+
+
+def test_review_looks_at_the_files_a_few_times_however_much_waits(memories, project, monkeypatch, rawkomem):
+    for number in range(12):
+        text = f"Service{number} must always use port {6000 + number}."
+        never = f"Service{number} must never use port {6000 + number}."
+        for id, body in ((f"a{number}", text), (f"b{number}", never)):
+            (memories / f"{id}.md").write_text(f"---\ntitle: Service{number}\n---\n\n{body}\n")
+    rawkomem("index", "sync")
+    asked = []
+    ask = Index.answer
+    monkeypatch.setattr(Index, "answer", lambda index, work: asked.append(1) or ask(index, work))
+    for words in (("review", "--json"), ("review", "--list")):
+        asked.clear()
+        shown = rawkomem(*words).stdout
+        assert "Service0" in shown and "Service11" in shown and len(asked) < 12
