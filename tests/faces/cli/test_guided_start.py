@@ -287,6 +287,14 @@ def test_a_suspicious_line_holds_back_only_its_memory(shop, talk, text, line):
     assert statuses(shop)["Sample output"] == "active"
 
 
+def test_a_repository_holds_no_other(shop):
+    Repository.init(str(shop)).close()
+    for words in ("init", "init --here", "init --yes --here"):
+        told = Command(shop / ".rawko" / "memories")(*words.split(), check=1).stderr
+        assert "inside a .rawko" in told or "is also used here" in told
+    assert not (shop / ".rawko" / "memories" / ".rawko").exists()
+
+
 def test_a_repository_above_is_named_first(shop, talk):
     Repository.init(str(shop)).close()
     inner = shop / "web"
