@@ -9,6 +9,7 @@ from rawkomem.files.check import NOT_IDEAL
 from rawkomem.files.reading import CUT_OFF
 from rawkomem.format.entries import NO_TITLE
 from rawkomem.git.commit_checks import NO_EFFECT
+from rawkomem.index.authors import GIT_UNREADABLE
 from rawkomem.index.status import UNCOMMITTED
 from rawkomem.recall.scoring import WHY_NOT
 
@@ -81,6 +82,7 @@ def test_the_format_page_lists_every_code_of_a_problem():
         NO_EFFECT,
         "too-many-tags",
         *UNCOMMITTED,
+        GIT_UNREADABLE,
     }  # constants, because code decides by them, and a code that is put together
     page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
     section = page.partition("## Problem codes")[2].partition("\n## ")[0]

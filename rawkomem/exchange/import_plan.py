@@ -202,14 +202,18 @@ class ImportDecision:
 
     @property
     def waits(self) -> bool:
-        """Return whether it is a new memory that only a review holds back."""
-        is_new = self.what == "added" and "claim" not in self.entry.extra
-        return is_new and self.held == HELD_REVIEW
+        """Return whether only a person's word holds back a new memory or a new version of one."""
+        return (
+            self.held in (HELD_REVIEW, HELD_PROPOSED)
+            and "claim" not in self.entry.extra
+        )
 
     @property
     def in_use(self) -> ImportDecision:
-        """Return the decision that the new memory needs no review."""
-        return replace(self, plan=replace(self.plan, entries=(self.entry,)), held="")
+        """Return the decision without its quarantine: what a person vouches for waits for nobody."""
+        return replace(
+            self, plan=replace(self.plan, entries=self.plan.entries[:1]), held=""
+        )
 
 
 class MemoriesHere:

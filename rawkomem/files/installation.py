@@ -66,6 +66,10 @@ def plan_start(project: str) -> list[StartFile]:
     """Return the files that `init` would write into a project."""
     root = os.path.join(project, FOLDER)
     refuse_odd_name(os.path.abspath(root))
+    parts = os.path.abspath(project).split(os.sep)
+    if FOLDER in parts:
+        above = os.sep.join(parts[: parts.index(FOLDER)])
+        raise Refused(f"{project} is inside a {FOLDER}", f"run this in {above}")
     files = {
         "config.yaml": CONFIG_TEXT,
         ".gitignore": IGNORE_TEXT,

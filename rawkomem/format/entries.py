@@ -18,6 +18,7 @@ from ..model.values import (
     CREATES,
     DAY,
     DEFAULT_IMPORTANCE,
+    EMPTY_WORDS,
     ERROR,
     IMPORTANCE,
     KEPT_KEYS,
@@ -27,6 +28,7 @@ from ..model.values import (
     Problem,
     error,
     is_empty_value,
+    names_of_key,
     now,
     read_time,
     replace,
@@ -84,7 +86,11 @@ FOREIGN_NAMES = {
     for name in KEY_NAMES[ours]
 }
 NO_KEYS = ("true", "false", "null")  # words that other readers do not read as text
-MORE_TIMES = ("validFrom", "validUntil", "eventTime")
+MORE_TIMES = {
+    name
+    for key in ("validFrom", "validUntil", "eventTime")
+    for name in names_of_key(key)
+}
 CLAIM_KEYS = ("subject", "predicate", "value")  # required in a claim
 # RFC-0011: never metadata keys
 FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}
@@ -500,8 +506,8 @@ class _FieldReader:
                 message,
                 "give it subject, predicate and value, each as text",
             )
-        if key in MORE_TIMES and field.value:
-            text = str(field.value)
+        text = str(field.value)
+        if key in MORE_TIMES and text.lower() not in EMPTY_WORDS:
             at, odd = read_time(text)
             if at is None:
                 message = f"{key} {text[:40]!r} {odd}: ignored"

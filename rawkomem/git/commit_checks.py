@@ -355,19 +355,19 @@ def _left_alone(commit: CheckedCommit) -> list[Problem]:
         for old in commit.digests(parent).values()
         if old.creates and old.id not in commit.purged
     }
-    about = commit.staged.entries(words=gone) if gone else {}
-    return [
-        warning(
-            "about-nothing",
-            f"this change of {one_line(gone[id].title, MAX_TITLE_CHARS)!r} ({id}) has no effect: its memory was removed",
-            f"to keep the memory, restore {commit.staged.name(gone[id].path)}; otherwise remove this file",
-            change.line,
-            path=change.path,
-        )
-        for id in gone
-        for change in about.get(id, ())
-        if change.changes and not any(one.creates for one in about[id])
-    ]
+    entries = commit.digests_now(gone).values() if gone else ()
+    kept = {entry.id for entry in entries if entry.creates}
+    found = []
+    for change in entries:
+        old = gone.get(change.target)
+        if old and change.changes and old.id not in kept:
+            title = one_line(old.title, MAX_TITLE_CHARS)
+            message = f"this change of {title!r} ({old.id}) has no effect: its memory was removed"
+            hint = f"to keep the memory, restore {commit.staged.name(old.path)}; otherwise remove this file"
+            found.append(
+                warning("about-nothing", message, hint, change.line, change.path)
+            )
+    return found
 
 
 def edits_of(commit: CheckedCommit) -> list[Edit]:

@@ -212,6 +212,10 @@ class Git:
                 for words_of_git, hint in HINTS.items()
                 if words_of_git in said.lower()
             ]
+            if not hints:  # an unusual message repeats what it read
+                from ..redaction.find import redact
+
+                said = redact(said)
             raise GitFailed(
                 said.removeprefix("fatal: ") or f"git {words[0]} failed", *hints[:1]
             )

@@ -31,6 +31,7 @@ from ..files.machine_records import (
 from ..files.private import lock
 from ..files.replace import is_below
 from ..index.act_table import ActRule
+from ..index.authors import GIT_UNREADABLE
 from ..index.catalogue import Row
 from ..learn.lessons import Lesson
 from ..learn.transcripts import Transcript
@@ -38,7 +39,7 @@ from ..learn.turns import RunFacts
 from ..model.entries import Memory
 from ..model.errors import RawkoError
 from ..model.filters import without_records
-from ..model.values import ACTIVE, IMPORTANCE, record, replace
+from ..model.values import ACTIVE, IMPORTANCE, Problem, record, replace
 from ..recall.excerpt import Labels, excerpt, in_brackets
 from ..recall.render import fence_lines, labels_by_id, mark_text, new_nonce
 from ..redaction.find import redact
@@ -112,7 +113,7 @@ def opening(
     rules = [
         introduction,
         *([_safe_line(edited)] if edited else []),
-        *(one.in_full for one in repository.core.hidden_authors()),
+        *map(_about_git, repository.core.hidden_authors()),
         *full,
         *_in_full(AGAIN_HEADING, again, MAX_AGAIN_TOKENS),
         *_guards(act_rules(repository.core)),
@@ -263,6 +264,13 @@ def _conflict_line(one: Conflict) -> str:
 
 def _id(id: str) -> str:
     return f" ({mark_text(safe_item_id(id))})"
+
+
+def _about_git(problem: Problem) -> str:
+    """Return a problem with git; without git's own words, which may be those of a file."""
+    if problem.code == GIT_UNREADABLE:
+        return f"{problem.message} ('rawkomem doctor' says what to do)"
+    return problem.in_full
 
 
 def _safe_line(text: str) -> str:

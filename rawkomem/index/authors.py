@@ -47,7 +47,8 @@ FOLDED_OTHERWISE = (
 SWITCHED_OFF = "switched off"
 GIT_RETRY_S = 600  # after git has failed, it is asked again after this time
 MAX_REASON_CHARS = 500
-UNREADABLE_HINT = "then run 'rawkomem index rebuild'"
+GIT_UNREADABLE = "git-unreadable"
+UNREADABLE_HINT = "repair that, then run 'rawkomem index rebuild'"
 CANNOT_WRITE = (
     apsw.ReadOnlyError,
     apsw.FullError,
@@ -116,8 +117,9 @@ class Authors:
         """Return a Problem if git cannot be read, or if this clone lacks commits that would vouch for memories."""
         why = _kept_fact(self.index.reading(), "why")
         if why and why != SWITCHED_OFF:
-            message = f"git cannot be read, so commits vouch for nothing new, and guards that nobody vouches for only remind: {one_line(why, MAX_REASON_CHARS)}"
-            return [warning("git-unreadable", message, UNREADABLE_HINT, path=FOLDER)]
+            message = "git cannot be read, so commits vouch for nothing new, and guards that nobody vouches for only remind"
+            hint = f"{one_line(why, MAX_REASON_CHARS)}; {UNREADABLE_HINT}"
+            return [warning(GIT_UNREADABLE, message, hint, path=FOLDER)]
         if not (hidden := self.hidden()):
             return []
         git = find_git(self.index.layout.project)

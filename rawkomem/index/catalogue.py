@@ -51,7 +51,7 @@ from ..state.trust import (
 from .stores.database import marks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
@@ -68,7 +68,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "27"
+SCHEMA_VERSION = "28"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
@@ -125,6 +125,7 @@ CREATE TABLE authorship (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
 # this index has few pages; the table's pages hold whole memories
 STATES = "memories INDEXED BY memories_state"
+VALID = "(valid_from <= ?1 AND (valid_until = 0 OR ?2 < valid_until))"
 
 
 @record
@@ -216,10 +217,6 @@ class Catalogue:
         sql = f"SELECT id, importance, updated FROM memories WHERE id IN {marks(ids)}"
         return {id: weight for id, *weight in self.db.execute(sql, ids)}
 
-    def all(self) -> list[Row]:
-        """Return all memories, newest first."""
-        return self._rows()
-
     def page(
         self, statuses: Sequence[str], at: int, limit: int
     ) -> tuple[list[Row], int]:
@@ -227,17 +224,26 @@ class Catalogue:
 
         `at` is 0 if memories need not be valid.
         """
-        # the index is in the order of the list and holds all its columns
-        inside = "INDEXED BY memories_list WHERE "
-        if at:
-            inside += "valid_from <= ?1 AND (valid_until = 0 OR ?2 < valid_until)"
-        else:
-            inside += "?1 = ?2"
-        if statuses:
-            inside += f" AND status IN {marks(statuses)}"
-        values: tuple[str | int, ...] = (at, at, *statuses)
+        inside, values = _inside(statuses, at)
         count = self._text(f"SELECT count(*) FROM memories {inside}", *values)
-        return self._rows(inside, limit, values), int(count)
+        return self.rows(statuses, at, limit), int(count)
+
+    def rows(
+        self, statuses: Sequence[str] = (), at: int = 0, limit: int = -1
+    ) -> list[Row]:
+        """Return the newest memories with one of these statuses (none: any) that are valid at a time (0: any)."""
+        inside, values = _inside(statuses, at)
+        return self._rows(inside, limit, values)
+
+    def ids(self, statuses: Sequence[str], at: int) -> set[str]:
+        """Return the ids of the memories with one of these statuses that are valid at a time."""
+        inside, values = _inside(statuses, at)
+        return {*self._texts(f"SELECT id FROM memories {inside}", *values)}
+
+    def states(self, at: int) -> list[tuple[str, str, int, int]]:
+        """Return kind, status, whether they are valid at a time, and number of the memories for which these are the same."""
+        sql = f"SELECT kind, status, {VALID}, count(*) FROM memories INDEXED BY memories_list GROUP BY 1, 2, 3"
+        return list(self.db.execute(sql, (at, at)))
 
     def count(self, vouched: bool) -> int:
         """Return the number of active memories; with `vouched`, only of those vouched for."""
@@ -392,7 +398,7 @@ class Catalogue:
         sql = f"SELECT {ROW_LIST} FROM memories {where} ORDER BY updated DESC, id LIMIT {limit}"
         return [Row(*row) for row in self.db.execute(sql, values)]
 
-    def _texts(self, sql: str, *values: str) -> list[str]:
+    def _texts(self, sql: str, *values: str | int) -> list[str]:
         """Return the first column of all rows."""
         return [row[0] for row in self.db.execute(sql, values)]
 
@@ -412,6 +418,15 @@ class Catalogue:
             "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status",
         )
         return files, entries, dict(by_status)
+
+
+def _inside(statuses: Sequence[str], at: int) -> tuple[str, tuple[str | int, ...]]:
+    """Return the condition of a list, and its values. Its index is in the order of the list and holds all columns."""
+    inside = "INDEXED BY memories_list WHERE "
+    inside += VALID if at else "?1 = ?2"
+    if statuses:
+        inside += f" AND status IN {marks(statuses)}"
+    return inside, (at, at, *statuses)
 
 
 def own_inode(path: str) -> str:
@@ -474,16 +489,16 @@ def passes_filter(
     return not only.trust or trust(memory) >= only.trust
 
 
-def rows_inside(rows: Iterable[Row], only: Filter, at: int) -> list[Row]:
-    """Return the rows that pass a filter; parts of it that need more than a row's columns are ignored."""
+def rows_inside(rows: list[Row], only: Filter) -> list[Row]:
+    """Return the rows that pass a filter; parts of it that need more than a row's columns are ignored, and validity."""
     told = [
         (field, wanted) for field, wanted in asked(only) if field.column in ROW_COLUMNS
     ]
-    valid = (row for row in rows if not only.current or is_valid(row, at))
     return [
         row
-        for row in valid
-        if all(
+        for row in rows
+        if not told
+        or all(
             passes_field(field, wanted, _row_facet(row, field.column))
             for field, wanted in told
         )

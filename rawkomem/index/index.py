@@ -24,7 +24,7 @@ from ..files.layout import (
     sweep,
     user_cache,
 )
-from ..files.private import Lock, lock_in
+from ..files.private import Lock, lock_in, open_private, replace_private
 from ..files.records import fact, set_fact
 from ..model.entries import Memory
 from ..model.errors import IndexBroken, RawkoError, StoreAway, Unwritable
@@ -242,12 +242,14 @@ class View:
     def rows(self) -> list[Row]:
         """Return all memories inside the filter, most recently changed first."""
 
-        every = self.catalogue.all()
-        if self.only.as_of:
+        only = self.only
+        if only.as_of:
+            every = self.catalogue.rows()
             rows = [row for row in (self.row(known.id) for known in every) if row]
             return sorted(rows, key=lambda row: (-row.updated, row.id))
-        rows = rows_inside(every, self.only, self.at)
-        if asks_for_facts(self.only):
+        rows = self.catalogue.rows(only.statuses, self._valid_at)
+        rows = rows_inside(rows, replace(only, statuses=()))
+        if asks_for_facts(only):
             return [row for row in rows if self.memory(row.id)]
         return rows
 
@@ -257,8 +259,12 @@ class View:
         if not limit or replace(only, statuses=(), current=False) != Filter():
             rows = self.rows()
             return rows[: limit or None], len(rows)
-        at = self.at if only.current else 0
-        return self.catalogue.page(only.statuses, at, limit)
+        return self.catalogue.page(only.statuses, self._valid_at, limit)
+
+    @property
+    def _valid_at(self) -> int:
+        """Return when memories must be valid; 0 if they need not be."""
+        return self.at if self.only.current else 0
 
     @property
     def past(self) -> PastMoment:
@@ -276,6 +282,8 @@ class View:
 REDACTION = "2337b522"
 # when the last sweep ended, how long it took, and how many files it saw
 NEVER_SWEPT = (0.0, 0.0, 0)
+# raise it if an answer that is kept beside the index changes for the same memories
+KEPT_VERSION = 1
 # up to this many files are swept before every answer: about 20 ms
 MAX_SWEPT_FILES = 4_000
 # with more files, an open process sweeps again after this many times the last sweep's duration
@@ -364,6 +372,31 @@ class Index:
         if in_memory(self.path):
             return ""
         return os.path.join(os.path.dirname(self.path), name)
+
+    def kept(self, suffix: str, state: str, make: Callable[[], T]) -> T:
+        """Return an answer about all memories that was kept for a state, or call `make` and keep its answer.
+
+        The answer must be a value for JSON. A process that asks again need not read all memories.
+        """
+        import json  # a search does not need it
+
+        file = "" if in_memory(self.path) else self.path + suffix
+        key = f"{KEPT_VERSION} {self.fingerprint} {state}".encode("utf-8", "replace")
+        try:
+            with open_private(file, "r") as stream:
+                known, _, text = stream.readall().partition(b"\n")
+            if known == key:
+                kept: T = json.loads(text)
+                return kept
+        except (OSError, ValueError):
+            pass  # none yet, or in memory
+        answer = make()
+        try:
+            if file:
+                replace_private(file, key + b"\n" + json.dumps(answer).encode())
+        except (OSError, RawkoError):
+            pass  # a read-only checkout, or a full disk: the next process asks again
+        return answer
 
     def locked(self, purpose: str = "index") -> AbstractContextManager[object]:
         """Return a lock to hold while writing. A database in memory belongs to one program and needs no lock."""

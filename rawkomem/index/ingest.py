@@ -281,6 +281,10 @@ SELECT blob, digest FROM committed WHERE digest IN (SELECT digest FROM vouched) 
     SELECT digest FROM entries WHERE number < {FIRST_HELD} AND path NOT LIKE '{ARCHIVE}%')
 """
 HELD = f"SELECT path, digest, target FROM entries WHERE number >= {FIRST_HELD}"
+HELD_OF = f"""
+SELECT target FROM entries WHERE id = target AND number >= {FIRST_HELD}
+AND target IN (SELECT value FROM json_each(?))
+"""
 
 
 def hold_committed(
@@ -552,12 +556,14 @@ class Ingest:
             return unpack_entries(docs[id])
 
         folding = FoldTogether(entries_about, vouching_of(self.layout, self.db))
+        held = {target for (target,) in self.db.execute(HELD_OF, (ids,))}
         paths = {path for path, _ in known.values()}
         changed = []
         dropped = []
         for id in json.loads(ids):
             memory = folding.memory(id)
             if memory:
+                memory = replace(memory, held=id in held)
                 doc = json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True)
             else:
                 doc = ""

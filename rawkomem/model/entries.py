@@ -183,6 +183,8 @@ class Memory:
     line: int = 0
     # True if a person vouches for it, or if nobody vouches for any memory here
     vouched: bool = True
+    # True if its file has another text now than this one, which a person committed
+    held: bool = False
     # ids of changes that have no effect until a person accepts them
     proposed: tuple[str, ...] = ()
     layer: str = ""  # set by recall: its layer; empty for the project's own

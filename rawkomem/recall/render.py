@@ -261,10 +261,11 @@ def _place_of_rest(item: Scored) -> str:
 
 def place_to_read(memory: Memory) -> str:
     """Return the file with the text that is in use, defused; the command that shows it if the file has another text."""
-    is_elsewhere = memory.layer or memory.amended or memory.proposed
+    is_elsewhere = memory.layer or memory.amended or memory.proposed or memory.held
     if memory.path and not is_elsewhere:
         return safe_name(f".rawko/{memory.path}", 200)
-    return f"rawkomem show {safe_item_id(memory.id)}"
+    id = safe_item_id(memory.id)
+    return f"rawkomem show '{id}'" if " " in id else f"rawkomem show {id}"
 
 
 def _shown_body(item: Scored) -> str:
@@ -318,15 +319,14 @@ def pointer_line(item: Scored) -> str:
 def pointer_facts(item: Scored) -> dict[str, str]:
     """Return id, title, first condition and file of an item, defused."""
     memory = item.memory
+    place = place_to_read(memory)
     # globs are long
     when = next((one for one in memory.when if not is_file_glob(one)), "")
     return {
         "id": safe_item_id(memory.id),
         "title": safe_line(memory.title, MAX_POINTER_CHARS),
         "when": safe_line(when, MAX_POINTER_CHARS),
-        "path": safe_name(f".rawko/{memory.path}", 200)
-        if memory.path and not memory.layer
-        else "",
+        "path": place if place.startswith(".rawko/") else "",
     }
 
 

@@ -143,11 +143,11 @@ def question_of_task(task: Task, at: int) -> Question:
     if task.lately and said and _is_answer(said):
         said = f"{said}\n{_question_before(task.lately, said)}".strip()
     plan = clean(task.plan[:MAX_QUESTION_CHARS]) if task.plan else ""
-    text = " ".join(part for part in (without_paths(said), plan) if part)
+    text = " ".join(part for part in (_without_words(said, _is_path), plan) if part)
     matched = " ".join(part for part in (said, task.agent, plan) if part)
     situation = situation_of(matched[:MAX_QUESTION_CHARS])
     spoken = situation_of(
-        _without_places(matched)[:MAX_QUESTION_CHARS], situation.engine
+        _without_words(matched, _is_place)[:MAX_QUESTION_CHARS], situation.engine
     )
     situation = replace(situation, words=spoken.words, stems=spoken.stems)
     pasted = situation_of(clean(read.paste)) if read.paste else None
@@ -190,16 +190,6 @@ def _number_of(line: str) -> str:
     return number if line[len(number) :][:1] in (".", ")", ":") else ""
 
 
-def without_paths(text: str) -> str:
-    """Return a text without URLs and without paths of two or more slashes: their words are not the subject."""
-    return _without_words(text, _has_path)
-
-
-def _without_places(text: str) -> str:
-    """Return a text without URLs and absolute paths: a pattern that is a word does not fire in them."""
-    return _without_words(text, _is_place)
-
-
 def _without_words(text: str, is_left_out: Callable[[str], bool]) -> str:
     lines = (line.split(" ") for line in text.split("\n"))
     return "\n".join(
@@ -207,12 +197,14 @@ def _without_words(text: str, is_left_out: Callable[[str], bool]) -> str:
     )
 
 
-def _has_path(word: str) -> bool:
+def _is_path(word: str) -> bool:
+    """Return whether a word is a URL or a path of two or more slashes: its words are not the subject."""
     return word.count("/") > 1
 
 
 def _is_place(word: str) -> bool:
-    return _has_path(word) and (word.startswith(("/", "~")) or "://" in word)
+    """Return whether a word is a URL or an absolute path: a pattern that is a word does not fire in it."""
+    return _is_path(word) and (word.startswith(("/", "~")) or "://" in word)
 
 
 def query_words(text: str) -> tuple[str, ...]:

@@ -16,9 +16,11 @@ from ..files.machine_records import PERSON, Arrivals
 from ..index.catalogue import DERIVES, memory_of
 from ..index.claims import memories_claiming, opposed_keys, pending_conflicts
 from ..index.standings import Believed
+from ..index.stores.database import COMPARED
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import NotFound
 from ..model.filters import Filter
+from ..model.ids import hex_hash
 from ..model.values import (
     ACTIVE,
     TYPE_CHECKING,
@@ -39,6 +41,7 @@ from ..state.changes import (
 from ..state.claims import Predicate, read_claim, read_registry, rivals_of
 from ..state.contradictions import (
     Contradiction,
+    Disagreement,
     Pair,
     contradictions,
     opposed_pairs,
@@ -117,7 +120,7 @@ class Beliefs(Wing):
     """Computes the trust in memories, and stores decisions that change it."""
 
     # a hash of the memories that were last compared, and their contradictions
-    _compared: tuple[int, Sequence[Contradiction]] = (0, ())
+    _compared: tuple[str, Sequence[Contradiction]] = ("", ())
 
     def trust(self, memory: Memory) -> Trust:
         """Return the trust in a memory: `value` from 0 to 1, and its parts."""
@@ -408,21 +411,36 @@ class Beliefs(Wing):
 
     def contradictions(self) -> Sequence[Contradiction]:
         """Return pairs of memories in use whose sentences contradict each other."""
-        only = Filter(statuses=(ACTIVE,), current=True)
 
         def compared() -> tuple[list[Pair], list[str]]:
             """Return the pairs to compare, and their memories: reading the sentences of all takes long if there are many."""
             catalogue = self._core.catalogue
-            in_use = {row.id for row in self._core.view(only).rows()}
+            in_use = catalogue.ids((ACTIVE,), now())
             keys = opposed_keys(catalogue.db)
             pairs = sorted(opposed_pairs(key for key in keys if key[0] in in_use))
             ids = sorted({id for pair in pairs for id in pair})
             return pairs, [catalogue.doc(id) for id in ids]
 
         pairs, docs = self._core.read(compared)
-        state = hash((*pairs, *docs))
+        state = hex_hash(repr((pairs, docs)))
         if state != self._compared[0]:
-            self._compared = (state, contradictions(map(memory_of, docs), pairs))
+            memories = {memory.id: memory for memory in map(memory_of, docs)}
+
+            def compare() -> list[list[str]]:
+                found = contradictions(memories.values(), pairs)
+                return [
+                    [one.newer.id, one.older.id, one.said.one, one.said.other]
+                    for one in found
+                ]
+
+            kept = self._core.index.kept(COMPARED, state, compare)
+            self._compared = (
+                state,
+                [
+                    Contradiction(memories[newer], memories[older], Disagreement(*said))
+                    for newer, older, *said in kept
+                ],
+            )
         return self._compared[1]
 
     def _contradicted(self, memory: Memory) -> list[Memory]:

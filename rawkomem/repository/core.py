@@ -129,6 +129,7 @@ class Core:
         self.agent = ""  # default agent of a question, for the ledger
         # threads may share a repository; a read may write, and a write reads
         self._one_at_a_time = RLock()
+        self._is_reading = False
         self.is_closed = False
         self.warn = warn
         self._store_name = store and checked_store(store)  # overrides the settings
@@ -291,11 +292,18 @@ class Core:
         """Run `ask` on the updated index.
 
         Repeat it if git authorship changed meanwhile, or after the index was broken and rebuilt. If the index fails
-        after this command wrote entries, raise WrittenUnseen, which says that they are stored.
+        after this command wrote entries, raise WrittenUnseen, which says that they are stored. A read inside a read uses
+        the same state of the index.
         """
         with self._one_at_a_time:
+            if self._is_reading:
+                return ask()
             self.finish_purges()
-            return self._read(ask)
+            self._is_reading = True
+            try:
+                return self._read(ask)
+            finally:
+                self._is_reading = False
 
     def _read(self, ask: Callable[[], T]) -> T:
         try:

@@ -183,19 +183,22 @@ class Exchange(Wing):
     ) -> list[Import]:
         """Import from several files and folders; store a memory once even if several of them contain it.
 
-        If it is stopped, the same import goes on where it was. A new memory for which `vouched` returns true is in use
-        at once, as if the caller had written it; the others wait for a review.
+        If it is stopped, the same import goes on where it was. What is new or changed and for which `vouched` returns
+        true is in use at once, as if the caller had written it; the rest waits for a review.
         """
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._layout, "import"), as_one_change(self._core):
             here = MemoriesHere(self._core.all(), self._core.is_vouching())
-            decided = decide_imports(read, here)
-            everything = [item for items in decided for item in items]
-            used = [
-                one.in_use for one in everything if one.waits and vouched(one.entry)
+            decided = [
+                [
+                    one.in_use if one.waits and vouched(one.entry) else one
+                    for one in items
+                ]
+                for items in decide_imports(read, here)
             ]
-            names = {one.entry.id for one in used}
-            others = [one for one in everything if one.entry.id not in names]
+            everything = [one for items in decided for one in items]
+            used = [one for one in everything if not one.held]
+            others = [one for one in everything if one.held]
             entries = self._core.entries
             plans = self._core.read(
                 lambda: [

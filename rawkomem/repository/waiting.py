@@ -93,7 +93,7 @@ class Waiting:
         return GUARD_DECISIONS if names_acts else DECISIONS[self.kind]
 
     @property
-    def risks(self) -> list[Risk]:
+    def risks(self) -> Sequence[Risk]:
         """Return what looks dangerous: in what a proposal adds, or in the whole draft or memory."""
         if self.proposal:
             pairs = (change[1:] for change in self.proposal.differences)

@@ -8,8 +8,9 @@ can still be harmful.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import takewhile
 
 from ..model.entries import Draft, Memory
@@ -60,6 +61,7 @@ ENCODED = re.compile(
 )
 HIDDEN = "hidden"
 LOOKALIKE = "look-alike"
+MAX_KNOWN_RISKS = 500  # texts
 JOINED_LINES = re.compile(r"(?<=[^\s])\n(?=[^\s])")
 
 
@@ -73,7 +75,8 @@ class Risk:
     end: int = 0
 
 
-def risks_in(text: str) -> list[Risk]:
+@lru_cache(MAX_KNOWN_RISKS)  # a memory may contradict many others
+def risks_in(text: str) -> Sequence[Risk]:
     """Return what looks dangerous in a text, in reading order."""
     shown = clean(text)
     seen, places = read_as(shown)
@@ -98,7 +101,7 @@ def risks_in(text: str) -> list[Risk]:
     return risks
 
 
-def risks_of(item: Memory | Draft) -> list[Risk]:
+def risks_of(item: Memory | Draft) -> Sequence[Risk]:
     """Return what looks dangerous in the title, the text and the conditions of a memory or a draft."""
     text = item.text if isinstance(item, Draft) else item.body
     return risks_in("\n\n".join((item.title, text, *item.when)))

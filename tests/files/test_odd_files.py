@@ -183,7 +183,7 @@ def test_one_repository_of_odd_files(memories, repository):
     status = repository.store.status()
     assert status.fresh and status.indexed == len(items) + 1
     assert all((memories / f"{name}.md").read_bytes() == item.data for name, item in items.items())
-    rows = {row.id: row for row in repository.core.index.catalogue.all()}
+    rows = {row.id: row for row in repository.core.index.catalogue.rows()}
     for name, item in items.items():
         if item.verdict != QUARANTINE and "conflict" not in name and "kind-" not in name:
             assert rows[item.entry.get("id", name)].status == "active", name

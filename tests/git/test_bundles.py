@@ -89,3 +89,18 @@ def test_a_change_of_a_trace_goes_into_the_bundle_with_it(project, git, rawkomem
     git("add", "-A")
     assert rawkomem("check", "--staged").returncode == 0
     assert "about-nothing" not in rawkomem("check", "--json").stdout
+
+
+def test_a_merge_finds_the_memory_of_a_vote_in_the_other_sides_bundle(project, git, rawkomem):
+    fill(project, 4, goals=GOALS[:1])
+    rawkomem("consolidate", "--apply")
+    git.commit()
+    git("checkout", "-qb", "other")
+    rawkomem("tidy", "retention", "--apply", env=LATER)
+    git.commit()
+    git("checkout", "-q", "main")
+    rawkomem("feedback", "trace-1-aaaaaa", "--helpful")
+    git.commit()
+    git("merge", "-q", "--no-commit", "--no-ff", "other")
+    done = rawkomem("check", "--staged")
+    assert "its memory was removed" not in done.stdout + done.stderr

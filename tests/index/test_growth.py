@@ -8,6 +8,7 @@ from rawkomem.files import layout
 from rawkomem.index import catalogue as catalogue_module
 from rawkomem.index import sync
 from rawkomem.index.catalogue import CATALOGUE_SCHEMA, Catalogue, Row
+from rawkomem.index.index import Index
 from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.sqlite import EACH_STATE, STORE_SCHEMA
 from rawkomem.model.filters import DEFAULT_FILTER, Filter
@@ -57,6 +58,13 @@ def written(memories, count: int) -> None:
         (memories / f"m{number}.md").write_text(text)
 
 
+def settle(repository) -> None:
+    """Let the last changes grow old enough to be trusted, and catch up."""
+    repository.sync()
+    time.sleep(sync.RACY_NS / 1e9 + 0.01)
+    repository.core.index.refresh()
+
+
 FILTERS = (
     None, DEFAULT_FILTER, Filter(), Filter(statuses=("deleted",), current=True), Filter(statuses=("active", "archived")),
     Filter(current=True), Filter(importance=2), Filter(statuses=("active",), ids=("m1", "m2")), Filter(vouched=1),
@@ -66,6 +74,7 @@ FILTERS = (
 def test_a_page_of_a_list_is_the_beginning_of_the_list_and_reads_no_other_memory(memories, repository, monkeypatch):
     written(memories, 40)
     repository.delete("m3", "gone")
+    settle(repository)
     made = []
     monkeypatch.setattr(catalogue_module, "Row", lambda *values: made.append(values) or Row(*values))
     for only in FILTERS:
@@ -78,9 +87,7 @@ def test_a_page_of_a_list_is_the_beginning_of_the_list_and_reads_no_other_memory
 
 def test_status_looks_at_the_files_once_and_reads_their_stamps_only_if_one_changed(memories, repository, monkeypatch):
     written(memories, 40)
-    repository.sync()
-    time.sleep(sync.RACY_NS / 1e9 + 0.01)
-    repository.core.index.refresh()
+    settle(repository)
     walks, reads = [], []
     walk = layout._Walk
     monkeypatch.setattr(layout, "_Walk", lambda root, stamps: walks.append(stamps) or walk(root, stamps))
@@ -119,3 +126,19 @@ def test_no_log_is_left_beside_the_index_for_each_command_to_read(git, project, 
     rawkomem("index", "sync")
     logs = [file for file in os.scandir(project / ".rawko" / "local") if file.name.endswith(".db-wal")]
     assert not any(file.stat().st_size for file in logs)
+
+
+def test_review_looks_at_the_files_a_few_times_however_much_waits(memories, project, monkeypatch, rawkomem):
+    for number in range(12):
+        text = f"Service{number} must always use port {6000 + number}."
+        never = f"Service{number} must never use port {6000 + number}."
+        for id, body in ((f"a{number}", text), (f"b{number}", never)):
+            (memories / f"{id}.md").write_text(f"---\ntitle: Service{number}\n---\n\n{body}\n")
+    rawkomem("index", "sync")
+    asked = []
+    ask = Index.answer
+    monkeypatch.setattr(Index, "answer", lambda index, work: asked.append(1) or ask(index, work))
+    for words in (("review", "--json"), ("review", "--list")):
+        asked.clear()
+        shown = rawkomem(*words).stdout
+        assert "Service0" in shown and "Service11" in shown and len(asked) < 12

@@ -52,6 +52,6 @@ def test_memories_that_cite_code_are_found_without_reading_the_others(catalogue)
 
 
 def test_a_list_reads_an_index_with_its_columns_in_its_order(catalogue):
-    rows, steps = plans(catalogue, catalogue.all)
+    rows, steps = plans(catalogue, catalogue.rows)
     assert len(rows) == 8 and rows == sorted(rows, key=lambda row: (-row.updated, row.id))
     assert steps and all(map(is_small, steps)) and not any("TEMP B-TREE" in step for step in steps), steps

@@ -432,7 +432,7 @@ def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(f
         filled.sync()
     done = 5 * (at - 1)
     index = index_of(filled.layout)
-    assert sum(row.title.startswith("N") for row in index.catalogue.all()) == min(done, 11)
+    assert sum(row.title.startswith("N") for row in index.catalogue.rows()) == min(done, 11)
     index.close()
     filled.core.index._embedder = embedder()
     assert all(title.startswith("N") for title in titles(filled)) and len(titles(filled)) == 11

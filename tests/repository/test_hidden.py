@@ -7,6 +7,7 @@ import pytest
 from rawkomem.files.layout import MAX_FILE_BYTES
 from rawkomem.model.errors import Refused
 from rawkomem.model.values import DAY, iso, now
+from rawkomem.recall.render import place_to_read
 from rawkomem.repository import Repository
 
 from tests.git.gitting import AGENT
@@ -83,11 +84,19 @@ def test_a_committed_memory_stays_in_use_until_a_commit(way, memory, repository,
         injected = repository.inject(TASK, strict=strict)
         assert TEXT in injected.text and "evil" not in injected.text, strict
         assert "verified" in injected.text and "not verified" not in injected.text
+    assert place_to_read(repository.get("mem_a")) == "rawkomem show mem_a", "the file has another text"
     assert [found.row.id for found in repository.search("deploy by hand")][:1] == ["mem_a"]
     told = rawkomem("check", check=None).stdout
     assert "mem_a" in told and RESTORED in told, told
     shown = rawkomem("status", check=None)
     assert "not committed" in shown.stdout + shown.stderr and RESTORED in shown.stdout + shown.stderr
+
+
+def test_the_file_is_named_again_when_it_has_the_committed_text(memory, repository):
+    HIDING["conflict"](memory)
+    assert repository.get("mem_a").held
+    memory.write_text(FILE)
+    assert place_to_read(repository.get("mem_a")) == ".rawko/memories/a.md"
 
 
 def test_a_rebuilt_index_answers_the_same(memory, repository):

@@ -57,7 +57,7 @@ def answers(index: Index) -> list[object]:
         found.append(store.nearest(vector, 20, Filter()))
         found += [store.matching(query.split(), 20, Filter(), around=around) for around in (False, True)]
     fired = [fired_by(index.reading(), situation_of(query)) for query in QUERIES]
-    return [found, fired, index.catalogue.all(), index.catalogue.counts()]
+    return [found, fired, index.catalogue.rows(), index.catalogue.counts()]
 
 
 def assert_equals_rebuild(index: Index) -> None:

@@ -82,7 +82,7 @@ def write_together(project, writers: int, each: int, readers: int) -> None:
     assert bodies == Counter(f"entry {writer}-{number}" for writer in range(writers) for number in range(each))
     index = index_of(layout)
     index.refresh()
-    assert len(index.catalogue.all()) == writers * each
+    assert len(index.catalogue.rows()) == writers * each
     assert_equals_rebuild(index)
 
 

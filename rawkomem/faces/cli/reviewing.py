@@ -300,15 +300,19 @@ def _items(
 
 
 def _list_items(repository: Repository, items: Sequence[Waiting], id: str) -> None:
+    read = repository.core.read  # once for all items
     if prints_json():
+        texts = read(lambda: [waiting_json(repository, one) for one in items])
+        pairs = [*zip(items, texts, strict=True)]
         groups = {
-            kind: [waiting_json(repository, one) for one in items if one.kind == kind]
-            for kind in KINDS
+            kind: [text for one, text in pairs if one.kind == kind] for kind in KINDS
         }
         answer(groups, WAITING)
         return
-    for item in items:
-        say(waiting_text(repository, item, whole=bool(id)))
+    for text in read(
+        lambda: [waiting_text(repository, one, whole=bool(id)) for one in items]
+    ):
+        say(text)
     if not items:
         note(f"{id} does not wait for a decision" if id else NOTHING_WAITS)
     elif id:

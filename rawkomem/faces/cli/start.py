@@ -14,23 +14,25 @@ from typing import Any
 
 from click import Abort, Context, prompt
 
-from ...exchange.import_plan import INSTRUCTIONS_FORMAT
+from ...exchange.import_plan import HELD_PROPOSED, INSTRUCTIONS_FORMAT, ImportDecision
 from ...exchange.sources import place_of
 from ...files.installation import make_personal_folder, plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, personal_root
 from ...files.machine_records import note_of_changed_rules
+from ...files.replace import is_below
 from ...git.connection import Wanted, plan_git_connection
 from ...git.runner import work_tree
 from ...hosts import person
 from ...hosts.connect import installed_hosts, plan_connect
 from ...hosts.known_hosts import HOSTS
 from ...index.status import UNCOMMITTED
-from ...model.entries import Entry, Memory
+from ...model.entries import Entry
 from ...model.errors import NotFound, RawkoError, Refused
 from ...model.filters import Filter
 from ...model.values import ACTIVE, DRAFT_STATUS, record
 from ...repository import Repository
 from ...repository.transfer import Import, preview_import
+from ...state.fold import new_memory
 from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.prose import scan_for_injection
@@ -39,12 +41,14 @@ from .answers import Fields
 from .connecting import connect_command, connected_hosts, git_program
 from .declarations import verb
 from .importing import shown_path
-from .opening import author, open_repository
+from .listing import applies_line
+from .opening import open_repository
 from .options import DRY_RUN
-from .terminal import note, paged, paint, say, wide
+from .terminal import note, on_one_line, paged, paint, say, wide
 
 # formats of files that people write for agents
 READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")
+MAX_PATH_CHARS = 200
 MAX_PATHS_SHOWN = 3  # in a question; the plan lists all
 WHAT_IT_IS = "rawkomem stores the memories of this project in .rawko, as Markdown files that you commit."
 HOW_TO_UNDO = """\
@@ -55,7 +59,7 @@ To undo a step:
 FIRST_MEMORY = "'We chose X because …' --when 'choosing|changing X'"
 ABOVE = "{} has a repository, which is also used here"
 START_HERE = "for a separate one in this folder, run: rawkomem init --here"
-TEXT = Fields("title body", "\n{title:bold}\n{body:text}")
+CHANGED = "it is not what you were asked about: its file changed after the question"
 
 
 @record
@@ -83,8 +87,11 @@ class Guide:
         self.project = os.path.abspath(context.obj or ".")
         self.is_person = opening.arrival() == person.PERSON
         self.is_changed = False
+        self.is_held_back = False  # imported memories that a person should read first
         self.connected: list[str] = []
-        self.to_commit = [FOLDER]  # what a team shares
+        # what a team shares
+        self.to_commit = [os.path.join(self.project, FOLDER)]
+        self.is_elsewhere = bool(context.obj)
         context.obj = self.project  # the commands that a step runs work in this folder
 
     @cached_property
@@ -114,7 +121,8 @@ class Guide:
         for number, step in enumerate(steps, 1):
             if number > 1 and not self.is_started:  # the first step writes the files
                 return False
-            question = f"{paint(f'[{number}/{len(steps)}]', 'cyan')} {step.question}"
+            number_of = paint(f"[{number}/{len(steps)}]", "cyan")
+            question = f"{number_of} {on_one_line(step.question)}"
             try:
                 if _answered(step, question, yes):
                     sys.stdout.flush()  # notes go to stderr
@@ -147,7 +155,7 @@ class Guide:
             self.project, self.repository.core.all() if self.is_started else ()
         )
         for item in sources:
-            for place, why in item.skipped if item.unreadable else ():
+            for place, why in item.skipped:
                 note(f"{place} is left out: {why}")
         for kind in dict.fromkeys(item.kind for item in sources if item.news):
             yield self._import(kind, [item for item in sources if item.kind == kind])
@@ -156,7 +164,7 @@ class Guide:
         """Return the step that imports one format. People wrote it for agents: they vouch for it in the same step."""
         entries = [item.entry for source in sources for item in source.news]
         vouches = self.is_person and kind in READ_BY_AGENTS
-        names = [shown_path(item.path) for item in sources]
+        names = [one_line(shown_path(item.path), MAX_PATH_CHARS) for item in sources]
         where = ", ".join(names)
         listing = ""
         if len(names) > MAX_PATHS_SHOWN:
@@ -167,38 +175,41 @@ class Guide:
             after = "agents get them, because you vouch for them"
         else:
             after = "they wait for a review"
+        shown = [_said(entry) for entry in entries]
 
         def run() -> None:
             imports = self.repository.exchange.import_all(
                 [item.path for item in sources],
-                vouched=lambda one: vouches and not _orders_in(one),
+                vouched=lambda one: (
+                    vouches and _said(one) in shown and not _orders_in(one)
+                ),
             )
             self.repository.core.follow()
-            say(
-                f"  {counted(sum(len(item.news) for item in imports), 'memory')} imported"
-            )
+            news = [one for item in imports for one in item.news]
+            say(f"  {counted(len(news), 'memory')} imported")
             if vouches:
-                self._vouch(kind)
+                self._say_used(news)
 
         return GuideStep(
             f"{what}: {after}{listing}", f"{what}? ({after})", run, True, entries
         )
 
-    def _vouch(self, kind: str) -> None:
-        """Put imported memories that wait into use, except those with a line that may give orders to agents."""
-        beliefs = self.repository.beliefs
-        held = {one.id: line for one in beliefs.waiting(kind) for line in _orders_in(one)}  # fmt: skip
-        if len(held) < len(beliefs.waiting(kind)):
-            beliefs.review_all(kind, "activate", by=author(""), held_back=[*held])
-        rows = self.repository.list(Filter(statuses=(ACTIVE,)))
-        say(f"  {counted(len(rows), 'memory')} in use")
-        if held:
-            say(
-                f"  Held back: {counted(len(held), 'memory')} with a line that may give orders to agents"
-            )
-        for id, line in held.items():
-            say(f"    the line: {one_line(line, max(30, wide() - 20))}")
-            say(f"    to use it: {self.command} review {id} --activate")
+    def _say_used(self, news: Sequence[ImportDecision]) -> None:
+        """Print how many imported memories are in use, and why others wait."""
+        used = sum(not one.held for one in news)
+        say(f"  {counted(used, 'memory')} in use")
+        for one in news:
+            if one.held and one.waits:
+                title = one_line(one.entry.title, max(30, wide() - 40))
+                say(f"  Held back: {title} ({one.entry.id})")
+                why = _orders_in(one.entry)
+                line = one_line(why, max(30, wide() - 25))
+                reason = f"it may give orders: {line}" if why else CHANGED
+                say(f"    {reason}")
+                action = "--accept" if one.held == HELD_PROPOSED else "--activate"
+                review = f"{self.command} review {one.entry.id} {action}"
+                say(f"    to read and use it: {review}")
+                self.is_held_back = True
 
     def _hosts(self) -> Iterator[GuideStep]:
         connected = connected_hosts(self.project)
@@ -236,8 +247,7 @@ class Guide:
         self.context.invoke(connect_command.commands[name])
         if title:
             self.connected.append(title)
-        inside = [os.path.relpath(one, self.project) for one in paths]
-        self.to_commit += [one for one in inside if not one.startswith("..")]
+        self.to_commit += [one for one in paths if is_below(one, self.project)]
 
     def say_end(self) -> None:
         """Print how to undo the steps, and what to try next."""
@@ -248,11 +258,11 @@ class Guide:
         used = self.repository.list(Filter(statuses=(ACTIVE,), current=True))
         say(f"\n{paint('Next:', 'bold')}")
         for kind, number in kinds.items():
-            review = f"{self.command} review --all-from {shlex.quote(kind)} --activate"
+            every = f"--all-from {shlex.quote(kind)} --activate"
+            review = f"{self.command} review {'' if self.is_held_back else every}"
             say(f"  let agents use the imported memories ({number}): {review}")
         if self.is_changed and _is_in_git(self.project):
-            names = shlex.join(self.to_commit)
-            say(f"  share with your team: git add {names} && git commit")
+            say(f"  share with your team: {self._committing()}")
         if self.connected:
             say(f"  start {self.connected[0]} here and work as usual")
         if used:
@@ -260,6 +270,18 @@ class Guide:
             say(f"  see what an agent gets for a task: {self.command} inject {task}")
         elif not waiting:
             say(f"  store your first memory: {self.command} add {FIRST_MEMORY}")
+
+    def _committing(self) -> str:
+        """Return the command that commits the files that a team shares."""
+        tree = work_tree(self.project)
+        ignored = {*tree.ignored(*map(tree.path, self.to_commit))}
+        names = [
+            os.path.relpath(one, self.project)
+            for one in self.to_commit
+            if tree.path(one) not in ignored
+        ]
+        place = f" -C {shlex.quote(self.project)}" if self.is_elsewhere else ""
+        return f"git{place} add {shlex.join(names)} && git{place} commit"
 
 
 def project_above(folder: str) -> str:
@@ -270,10 +292,32 @@ def project_above(folder: str) -> str:
         return ""
 
 
-def _orders_in(memory: Entry | Memory) -> list[str]:
-    """Return the first line that may give orders to agents, in a list; empty if there is none."""
-    lines = f"{memory.title}\n{memory.body}".split("\n")
-    return [line for line in lines if scan_for_injection(line).score][:1]
+def _said(entry: Entry) -> tuple[object, ...]:
+    """Return what a person is shown of an entry, to notice that a file changed after the question."""
+    return (
+        entry.title,
+        entry.body,
+        entry.when,
+        entry.tags,
+        entry.importance,
+        entry.extra,
+    )
+
+
+def _orders_in(entry: Entry) -> str:
+    """Return the first line or paragraph, condition or note that may give orders to agents; empty if there is none."""
+    paragraphs = [" ".join(part.split()) for part in entry.body.split("\n\n")]
+    notes = [value for value in entry.extra.values() if isinstance(value, str)]
+    texts = entry.title, *entry.body.split("\n"), *paragraphs, *entry.when, *notes
+    return next((text for text in texts if scan_for_injection(text).score), "")
+
+
+def _text_of(entry: Entry) -> str:
+    """Return all of an entry that agents can get."""
+    acts = applies_line(new_memory(entry))
+    moments = [f"when      {'; '.join(entry.when)}"] if entry.when else []
+    moments += [f"applies   {acts}"] if acts else []
+    return "\n".join(["", paint(entry.title, "bold"), *moments, entry.body, ""])
 
 
 def _is_in_git(folder: str) -> bool:
@@ -301,7 +345,7 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
         if word not in ("s", "show"):
             say("Answer y for yes, n for no, s to see the texts.")
             continue
-        paged(lambda: say("".join(f"{TEXT.text(entry)}\n" for entry in step.texts)))
+        paged(lambda: say("\n".join(map(_text_of, step.texts))))
 
 
 @verb(
@@ -388,7 +432,7 @@ def _start_plain(folder: str, dry_run: bool, personal: bool, here: bool) -> None
         say(f"{'exists' if step.exists else 'write '}  {step.path}")
     for item in [] if personal else preview_import(os.path.abspath(place)):
         if item.news:
-            path = shown_path(item.path)
+            path = one_line(shown_path(item.path), MAX_PATH_CHARS)
             say(f"found   {path}; to import it: rawkomem import {shlex.quote(path)}")
     if dry_run:
         say("Nothing was written (--dry-run).")

@@ -10,10 +10,10 @@ from functools import cache, partial
 from typing import Any
 
 from ...files.records import records_path
-from ...files.session_records import effects_since, uses
+from ...files.session_records import accesses, effects_since, uses
 from ...git.citations import GONE, STALE
-from ...index.catalogue import Row, memory_of
-from ...index.stores.database import in_memory
+from ...index.catalogue import Row
+from ...index.stores.database import DRAWN, in_memory
 from ...learn.drafts import exchange_of_draft
 from ...model.entries import Draft, Memory, Task
 from ...model.errors import BadInput, NotFound
@@ -77,6 +77,7 @@ MAX_MOST_USED = 5
 MIN_SIMILARITY = 0.5
 MAX_QUESTION_CHARS = 4_000
 EXCERPT_CHARS = 220  # of a memory in a list
+SETTLED_MS = 1_000  # a younger index may change again with the same stamp
 EVERYTHING = "everything"  # a value of the status filter: all statuses except deleted
 HIDDEN_STATUS = "deleted"  # the page lists deleted memories without title and text
 SHOWN_STATUSES = tuple(status for status in STATUSES if status != HIDDEN_STATUS)
@@ -164,80 +165,90 @@ def state_of(repository: Repository) -> object:
         files = [core.index.path, records_path(core.layout)]
     except OSError:  # a fresh clone has no folder of records
         files = [core.index.path]
-    stamps = [_stamp(file + end) for file in files for end in ("", "-wal")]
-    return stamps, counts, at // DAY, repository.settings
+    return *map(_stamp, files), counts, at // DAY, repository.settings
 
 
-def _stamp(file: str) -> tuple[int, ...]:
-    try:
-        stat = os.stat(file)
-    except OSError:
-        return ()
-    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+def _stamp(database: str) -> tuple[int, ...]:
+    """Return what changes when a database is written: an empty log beside it is made by a reader."""
+    found: tuple[int, ...] = ()
+    for file in (database, f"{database}-wal"):
+        try:
+            stat = os.stat(file)
+        except OSError:
+            continue
+        if stat.st_size:
+            found += stat.st_ino, stat.st_size, stat.st_mtime_ns
+    return found
 
 
 def overview_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return counts, and the values of the filters and forms."""
-    rows = repository.list(Filter(statuses=SHOWN_STATUSES))
-    in_use = repository.list()
-    listed = {row.id for row in in_use}
-    types, tags = repository.core.read(lambda: _types_and_tags(repository))
+    core = repository.core
+    states, ids, types, tags = core.read(
+        lambda: (
+            core.catalogue.states(now()),
+            core.catalogue.ids(READABLE, now()),
+            core.index.store.values("type"),
+            core.index.store.values("tags"),
+        )
+    )
+    kinds: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    filters: dict[str, Counter[str]] = {"kind": Counter(), "status": Counter()}
+    for kind, status, valid, number in states:
+        if status == HIDDEN_STATUS:
+            continue
+        filters["kind"][kind] += number
+        filters["status"][status] += number
+        if valid and status in READABLE:
+            kinds[kind] += number
+        else:
+            others[INCLUDE_EXPIRED if status in READABLE else status] += number
+    tagged: Counter[str] = Counter()
+    for listed, number in tags:
+        for tag in {one_line(tag, 40) for tag in listed.split("\n") if tag}:
+            tagged[tag] += number
     return {
         "project": one_line(os.path.basename(repository.layout.project), 60),
-        "memories": len(in_use),  # the number that the list shows without a filter
-        "others": _counted(
-            (
-                INCLUDE_EXPIRED if row.status in READABLE else row.status
-                for row in rows
-                if row.id not in listed
-            ),
-            STATUSES,
-        ),
-        "kinds": _counted((row.kind for row in in_use), CREATES),
+        "memories": len(ids),  # the number that the list shows without a filter
+        "others": _counted(others, STATUSES),
+        "kinds": _counted(kinds, CREATES),
         "filters": {
-            "kind": [*_counted((row.kind for row in rows), CREATES)],
-            "type": [*_counted(types)],
+            "kind": [*_counted(filters["kind"], CREATES)],
+            "type": [*_counted(type for type, _ in types if type)],
             "importance": [*IMPORTANCE[1:]],
-            "status": [*_counted((row.status for row in rows), STATUSES)],
-            "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
+            "status": [*_counted(filters["status"], STATUSES)],
+            "tag": sorted(tag for tag, _ in tagged.most_common(MAX_TAGS_OFFERED)),
         },
         "waiting": len(repository.waiting()),
-        "week": _week(repository, in_use),
-        "writes_as": repository.core.via,
+        "week": _week(repository, ids),
+        "writes_as": core.via,
         "forms": {"kind": KINDS, "importance": [*IMPORTANCE], "link": [*LINK_TYPES]},
     }
 
 
-def _week(repository: Repository, in_use: Sequence[Row]) -> Facts:
+def _week(repository: Repository, in_use: set[str]) -> Facts:
     """Return what the memories cost and did on this machine in the last seven days."""
     since = now() - WEEK_DAYS * DAY
     received = [use for use in uses(repository.layout, since) if use.ids]
     counts = Counter(id for use in received for id in use.ids)
-    titles = {row.id: row.title or row.path for row in in_use}
-    most = [pair for pair in counts.most_common() if pair[0] in titles]
-    ever = repository.lifecycle.accesses()
+    most = [pair for pair in counts.most_common() if pair[0] in in_use][:MAX_MOST_USED]
+    memories = repository.core.known(id for id, _ in most)
     return {
         "prompts": len(received),
         "tokens": sum(use.tokens for use in received),
         "most": [
-            {"id": id, "title": one_line(titles[id], 80), "count": count}
-            for id, count in most[:MAX_MOST_USED]
+            {
+                "id": id,
+                "title": one_line(memories[id].title or memories[id].path, 80),
+                "count": count,
+            }
+            for id, count in most
+            if id in memories
         ],
         "effects": effects_since(repository.layout, since),
-        "never": sum(id not in ever for id in titles),
+        "never": len(in_use - accesses(repository.layout).keys()),
     }
-
-
-def _types_and_tags(repository: Repository) -> tuple[set[str], Counter[str]]:
-    """Return the types of all memories, and how many have each tag; holds one memory at a time."""
-    types: set[str] = set()
-    tags: Counter[str] = Counter()
-    for doc in repository.core.catalogue.docs():
-        memory = memory_of(doc)
-        if memory.status != HIDDEN_STATUS:
-            types.add(type_of(memory))
-            tags.update({one_line(tag.lower(), 40) for tag in memory.tags})
-    return types - {""}, tags
 
 
 def memories_view(repository: Repository, query: Query, render: Render) -> Facts:
@@ -342,6 +353,19 @@ def why_view(repository: Repository, query: Query, render: Render) -> Facts:
 
 def graph_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return active memories and their connections: at most MAX_GRAPH_NODES, the most connected ones."""
+    # the index and the time decide, not the records of this machine
+    state = state_of(repository)
+    if not isinstance(state, tuple):
+        return _drawn(repository)
+    index, *_, counts, day, _ = state
+    if now() - max(index[2::3]) // 1_000_000 < SETTLED_MS:
+        return _drawn(repository)
+    return repository.core.index.kept(
+        DRAWN, repr((index, counts, day)), lambda: _drawn(repository)
+    )
+
+
+def _drawn(repository: Repository) -> Facts:
     graph = repository.graph.load(similar=MIN_SIMILARITY)
     by_degree = sorted(
         graph.memories.values(),
@@ -536,8 +560,10 @@ def _all_memories(repository: Repository) -> list[Memory]:
     return [*repository.core.all()]
 
 
-def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
-    """Return counts by name: first the names of a vocabulary in its order, then all others sorted."""
+def _counted(
+    names: Iterable[str] | Mapping[str, int], order: Iterable[str] = ()
+) -> dict[str, int]:
+    """Return counts by name, of names or of counts that may have the same line: first the names of a vocabulary in its order, then all others sorted."""
     counts: Counter[str] = Counter()
     for name, number in Counter(names).items():
         counts[one_line(name, 40)] += number
@@ -697,12 +723,13 @@ def _find_unconditional(
 
 def _find_unused(repository: Repository, rows: Iterable[Row]) -> Iterable[Finding]:
     """Yield memories that were never injected into a prompt on this machine, the oldest first."""
-    used = repository.lifecycle.accesses()
+    used = accesses(repository.layout)
     at = now()
+    skipped = {*GROUPS, *RECORDED}
     for row in sorted(rows, key=lambda row: (row.created, row.id)):
         days = (at - row.created) // DAY
         is_old = bool(row.created) and days >= MIN_UNUSED_DAYS
-        if is_old and row.kind not in (*GROUPS, *RECORDED) and row.id not in used:
+        if is_old and row.kind not in skipped and row.id not in used:
             yield row.id, f"not injected on this machine in {days} days", dict
 
 

@@ -178,9 +178,14 @@ def has_tables(connection: apsw.Connection) -> bool:
     return bool(connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone())
 
 
+# suffixes of answers about all memories that are kept beside an index (index.py)
+COMPARED = ".compared"
+DRAWN = ".drawn"
+
+
 def remove_database(path: str) -> None:
-    """Delete a database, after the files that SQLite keeps beside it: it would replay them into a new one."""
-    for suffix in reversed(SUFFIXES):
+    """Delete a database, after the files that are beside it: SQLite would replay them into a new one."""
+    for suffix in (COMPARED, DRAWN, *reversed(SUFFIXES)):
         try:
             os.unlink(path + suffix)
         except FileNotFoundError:

@@ -312,6 +312,14 @@ class SqliteStore:
         sql = "SELECT d.id FROM shallow s JOIN documents d ON d.n = s.document ORDER BY s.document LIMIT ?"
         return [id for (id,) in self.db.execute(sql, (limit,))]
 
+    def values(self, column: str) -> list[tuple[str, int]]:
+        """Return each value of a facet, and how many memories have it; deleted memories do not count."""
+        return list(
+            self.db.execute(
+                f"SELECT {column}, count(*) FROM documents GROUP BY {column}"
+            )
+        )
+
     def depth(self) -> tuple[int, int]:
         (missing, count) = next(
             self.db.execute(
