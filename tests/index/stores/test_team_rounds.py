@@ -4,18 +4,25 @@ with SQLite. With RAWKOMEM_FULL it is twelve clones and 36 rounds; `-s` shows th
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.commands import cases
+from tests.commands import ENVIRONMENT, cases
+from tests.conftest import ROOT
 from tests.git.gitting import Git
 from tests.index.stores.faults import QUESTION, Clone
+from tests.index.stores.postgres_server import start_server
 
 pytestmark = pytest.mark.stores
 CLONES, ROUNDS = cases(full=12, usual=3), cases(full=3, usual=1)
 MAX_PUSHES = 60
+CROWD = cases(full=100, usual=20)  # clones at once; PostgreSQL takes 100 connections unless its owner raises that
+RESERVED = 3  # connections that PostgreSQL keeps for its owner by default
 QUESTIONS = (QUESTION, "retries are limited", "which round did somebody describe", "drained at midnight")
 STORES = ("postgres", "sqlite")
 
@@ -98,3 +105,59 @@ def test_clones_of_a_team_answer_alike(database, tmp_path):
         f"{CLONES} clones, {CLONES * ROUNDS} rounds: {len(compared)} equal answers, {max(seen)} connections at the peak, {idle} idle"
     )
     assert max(seen) <= CLONES and idle == 0
+
+
+def test_as_many_clones_as_the_server_takes_connections_use_it_at_once(tmp_path):
+    """Each wave starts one command in every clone; all have the rights of ordinary users. No command fails."""
+    import psycopg
+
+    server = start_server(
+        max_connections=str(CROWD), superuser_reserved_connections=str(RESERVED), reserved_connections="0"
+    )
+    try:
+        owner = server.new_database("crowd")
+        server.admin("CREATE EXTENSION vector", "CREATE ROLE member LOGIN PASSWORD 'm'", "GRANT ALL ON DATABASE crowd TO member",
+                     "GRANT ALL ON SCHEMA public TO member", database="crowd")  # fmt: skip
+        url = server.url("crowd", "member", "m")
+        bare = tmp_path / "team.git"
+        Git(tmp_path)("init", "-q", "--bare", str(bare))
+        clones = []
+        for number in range(CROWD):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            clones.append(Clone(folder, "postgres", url, bare if number else None, is_in_process=False))
+            if not number:
+                clones[0].git("remote", "add", "origin", str(bare))
+                assert clones[0].git("push", "-q", "-u", "origin", "HEAD").returncode == 0
+        waves = (
+            ("search", QUESTION),
+            ("inject", QUESTION),
+            ("add", "--title", "Crowd", "--when", "crowd", "--body", "Everybody adds a memory at once."),
+            ("search", "who adds a memory at once"),
+        )
+        counted = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'member'"
+        with psycopg.connect(owner, autocommit=True) as connection:
+            for words in waves:
+                began, seen = time.monotonic(), []
+                started = [
+                    subprocess.Popen(
+                        [sys.executable, "-m", "rawkomem", *words], cwd=clone.folder, env={**ENVIRONMENT, **clone.env,
+                        "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                    ) for clone in clones
+                ]  # fmt: skip
+                while any(process.poll() is None for process in started):
+                    seen.append(connection.execute(counted).fetchone()[0])
+                    time.sleep(0.01)
+                said = [process.communicate() for process in started]
+                failed = [err for process, (_, err) in zip(started, said, strict=True) if process.returncode]
+                lost = [err for _, err in said if "no free connection" in err or "words only" in err]
+                took = time.monotonic() - began
+                print(
+                    f"{words[0]}: {CROWD} clones, {max(seen)} connections at the peak, {len(failed)} failed,"
+                    f" {len(lost)} without the store, {took:.1f} s"
+                )
+                assert failed == [] and all(out for out, _ in said)
+                assert len(lost) < RESERVED, "a command that finds no connection free tries again"
+            assert connection.execute(counted).fetchone()[0] == 0, "no connection is left behind"
+    finally:
+        server.stop()

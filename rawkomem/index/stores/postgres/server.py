@@ -35,6 +35,8 @@ CONNECT_TIMEOUT_S = 10  # if the URL has no connect_timeout
 QUESTION_TIMEOUT_S = 30.0  # for all statements of a question
 # pauses between tries: a server restarts in a few seconds
 RETRY_PAUSES_S = (0.2, 0.8, 3.2)
+# other clones close their connections in a moment
+NO_SLOT = re.compile("too many (clients|connections)|connection slots")
 LOST_ERRORS = (
     errors.SerializationFailure,
     errors.DeadlockDetected,
@@ -105,7 +107,7 @@ class Link:
         self._ends = time.monotonic() + min(self._wait_s, most_s)
 
     def run(self, work: Callable[[AnyConnection], T]) -> T:
-        """Return what `work` returns on the connection; if that is lost, retry with another after a pause."""
+        """Return what `work` returns on the connection; if that is lost, or none is free, retry after a pause."""
         for pause in (*RETRY_PAUSES_S, inf):
             try:
                 return work(self._open())
@@ -114,7 +116,10 @@ class Link:
                 if is_lost:
                     self.close()
                 left = self._ends - time.monotonic()
-                if not (is_lost and self._was_open and pause < left):
+                is_soon_back = (is_lost and self._was_open) or NO_SLOT.search(
+                    str(failure)
+                )
+                if not (is_soon_back and pause < left):
                     raise store_error(failure, self.place) from None
             # random: many clones must not reconnect at once
             time.sleep(pause * random.uniform(0.8, 1.2))
@@ -201,7 +206,7 @@ FAILURES: tuple[tuple[str, str, type[RawkoError], str, str], ...] = (
     ),
     (
         "53300",
-        "too many (clients|connections)|connection slots",
+        NO_SLOT.pattern,
         StoreFailed,
         " has no free connection",
         "close programs that use it, or raise its max_connections",
