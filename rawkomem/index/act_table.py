@@ -12,8 +12,11 @@ from ..files.git_folder import git_stamp
 from ..files.layout import Layout, find_layout, user_config
 from ..files.private import open_private, replace_private, secret_name
 from ..model.errors import RawkoError
-from ..model.values import as_dict, now, record
+from ..model.values import TYPE_CHECKING, as_dict, now, record
 from ..text.acts import Act, Applies, fits, marks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ACT_TABLE = "acts"  # start of the file's name
 TABLE_VERSION = "5"  # raise it if the rows or what they hold change
@@ -39,11 +42,11 @@ class ActRule:
         """Return the id of the memory."""
         return self.key.rpartition("@")[0]
 
-    def holds_for(self, act: Act) -> bool:
-        """Return whether the memory is valid now, and the act fits it."""
+    def holds_for_any(self, acts: Iterable[Act]) -> bool:
+        """Return whether the memory is valid now, and one of the acts fits it."""
         at = now()
         is_valid = self.valid_from <= at and not 0 < self.valid_until <= at
-        return is_valid and fits(self.applies, act)
+        return is_valid and any(fits(self.applies, act) for act in acts)
 
 
 @record
