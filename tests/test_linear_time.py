@@ -35,6 +35,8 @@ from rawkomem.git.citations import TooLong, mentions_symbol, symbol_text
 from rawkomem.git.connection import cut_block, put_block
 from rawkomem.git.merge import merge_entries
 from rawkomem.hosts.connect import parsed as parse_jsonc
+from rawkomem.hosts.hook_acts import acts_of
+from rawkomem.hosts.known_hosts import read_call
 from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn.chat_logs import turns_of_history
 from rawkomem.learn.drafts import choose_drafts, drafts_of_exchanges
@@ -173,6 +175,7 @@ PIECES = {
     "camel": "aB",
     "globs": "*a?",
     "conflicts": "<<<<<<< a\n=======\n",
+    "writes in folders": "cd a;>b;",
 }
 
 
@@ -218,6 +221,11 @@ def _merged(text: str) -> object:
     return merge_entries(base.encode(), f"{base}\nours\n".encode(), f"{base}\ntheirs\n".encode(), "memories/t.md")
 
 
+def _acts(command: str) -> object:
+    call = {"tool_input": {"command": f"cd /x; {command}"}, "cwd": "/x"}
+    return [*acts_of(read_call("claude", "before-tool", json.dumps(call).encode()), "/x")]
+
+
 _embedder = StaticEmbedder()
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "chunk": cut_chunks,
@@ -243,6 +251,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "subject": subject_text,
     "phrase_of": phrase_of,
     "fits_command": lambda text: fits_command("git push*--force*", text),
+    "acts_of": _acts,
     "is_file_glob": is_file_glob,
     "spell_out": spell_out_glob,
     "mentioned": paths_in,

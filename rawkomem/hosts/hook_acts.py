@@ -22,6 +22,7 @@ from ..text.acts import (
     DENIED,
     DENY,
     DONE_ANYWAY,
+    EXCLUDES,
     REMIND,
     REMINDED,
     Act,
@@ -30,7 +31,7 @@ from ..text.acts import (
 )
 from ..text.commands import file_writes
 from ..text.language import spell_out_names
-from ..text.paths import path_below
+from ..text.paths import ANY_FILE, path_below
 from ..text.safe import FENCE_TAG
 from .known_hosts import (
     AFTER,
@@ -99,44 +100,48 @@ def answer_act(
     """
     host = HOSTS[call.host]
     is_after = call.event == AFTER
-    fitting = {
-        layout: _fitting_rules(layout, call, known.get(layout)) for layout in layouts
+    looked_up = {
+        layout: _acts_and_rules(layout, call, known.get(layout)) for layout in layouts
     }
-    for guard in (DENY, ASK, ASK_AGENT) if not is_after else ():
-        for layout, rules in fitting.items():
-            chosen = rules.get(guard, [])
-            if guard == ASK_AGENT and chosen:
+
+    def fitting(layout: Layout, guard: str) -> list[ActRule]:
+        acts, rules = looked_up[layout]
+        return [
+            rule for rule in rules if rule.guard == guard and rule.holds_for_any(acts)
+        ]
+
+    # reminders come last: many of them must not keep a guard from its answer
+    for guard in (DENY, ASK) if not is_after else ():
+        for layout, (acts, _) in looked_up.items():
+            chosen = fitting(layout, guard)
+            kind = COMMAND if acts and acts[0].command else WRITE
+            lead = ASK_AGENT if guard == ASK and kind not in host.asks else guard
+            if lead == ASK_AGENT and chosen:
                 chosen = _not_told(layout, call, chosen)[0] if call.session else []
             if chosen:
                 what = DENIED if guard == DENY else ASKED
                 _note(layout, what, chosen, f"{call.session} {now()}")
-                texts = [LEADS[guard], *("\n".join(rule.lines) for rule in chosen)]
-                decision = ASK if guard == ASK else DENY
+                texts = [LEADS[lead], *("\n".join(rule.lines) for rule in chosen)]
+                decision = ASK if lead == ASK else DENY
                 return host.act(call, decision, _limited(call, texts, "\n\n"))
     if host.reminds_after != is_after:
         return None
-    for layout, rules in fitting.items():
-        if REMIND in rules and (texts := _reminders(layout, call, rules[REMIND])):
+    for layout in layouts:
+        reminders = fitting(layout, REMIND)
+        if reminders and (texts := _reminders(layout, call, reminders)):
             return host.act(call, REMIND, _limited(call, texts, ""))
     return None
 
 
-def _fitting_rules(
+def _acts_and_rules(
     layout: Layout, call: Call, table: ActTable | None
-) -> dict[str, list[ActRule]]:
-    """Return the memories of a repository that apply to a call, by their guard."""
+) -> tuple[list[Act], list[ActRule]]:
+    """Return the acts of a call in the project of a repository, and the rules of this repository if there are any acts."""
     acts = [*acts_of(call, layout.project)]
     if not acts:
-        return {}
+        return [], []
     table = table or read_table(layout, sweep(layout).digest)
-    rules = table.rules if table else _made_again(layout, call)
-    fitting: dict[str, list[ActRule]] = {}
-    kind = COMMAND if acts[0].command else WRITE
-    for rule in rules:
-        if any(map(rule.holds_for, acts)):
-            is_asked = rule.guard != ASK or kind in HOSTS[call.host].asks
-            fitting.setdefault(rule.guard if is_asked else ASK_AGENT, []).append(rule)
-    return fitting
+    return acts, table.rules if table else _made_again(layout, call)
 
 
 def _reminders(layout: Layout, call: Call, rules: list[ActRule]) -> list[str]:
@@ -208,7 +213,7 @@ def _narrowest(rule: ActRule, acts: list[Act]) -> str:
     fitting = [
         "".join((*one.paths, *one.commands))
         for one in (
-            *(Applies(paths=(path,)) for path in applies.paths),
+            *(Applies(paths=(path,)) for path in applies.paths if path[0] != EXCLUDES),
             *(Applies(commands=(command,)) for command in applies.commands),
         )
         if any(fits(one, act) for act in acts)
@@ -233,8 +238,12 @@ def acts_of(call: Call, project: str) -> Iterator[Act]:
         written = [] if did.written is None else [(did.file, did.written)]
         if did.command:
             yield Act(did.command)
-            written = [*file_writes(did.command, partial(_is_folder, folder))]
+            files = file_writes(did.command, partial(_is_folder, folder))
+            written = [(file, did.command) for file in files]
         for file, text in written:
+            if file == ANY_FILE:
+                yield Act(path=file, text=text)
+                continue
             full = os.path.join(folder, os.path.expanduser(file))
             paths = (
                 path_below(os.path.normpath(full), project),

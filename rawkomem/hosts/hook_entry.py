@@ -16,6 +16,21 @@ ACT_EVENTS = ("before-tool", "after-tool")
 # the keys below which hosts pass what a tool is asked to do, and the folder of the agent
 INPUT_KEYS = (b'"tool_input"', b'"toolArgs"', b'"command"')
 FOLDER_KEY = b'"cwd":'
+# the keys below which they pass the file that a tool writes
+FILE_KEYS = (
+    *(b'"file_path":', b'"filePath":', b'"path":'),
+    *(b'"notebook_path":', b'"absolute_path":'),
+)
+# starts of an input as JSON in a text, of a patch, and of an escaped sign such as `>`
+UNREAD = (b'"{', b"*** Begin Patch", rb"\u00")
+# all programs whose arguments commands.py takes as files that are written
+WRITING = frozenset(
+    b"rm unlink shred touch tee truncate mv cp ln install sed perl dd".split()
+)
+NO_WRITES = (b"2>&1", b"2>/dev/null", b">/dev/null")
+NO_NAMES = bytes(
+    sign if chr(sign).isalnum() or chr(sign) == "_" else 32 for sign in range(256)
+)
 
 
 def run_hook(folder: str, arguments: list[str]) -> None:
@@ -39,13 +54,32 @@ def run_hook(folder: str, arguments: list[str]) -> None:
         known = _tables_of(folder, named) if is_clear else {}
         searched = (named + tool_input).lower()
         marks = [mark for table in known.values() for mark in table.marks]
-        if known and not any(mark in searched for mark in marks):
+        is_unmarked = bool(known) and not any(mark in searched for mark in marks)
+        guards_paths = any(table.guards_paths for table in known.values())
+        if is_unmarked and not (guards_paths and _may_write_by_link(tool_input)):
             return
     except (OSError, RawkoError):
         pass  # run_act logs it, and lets the call pass
     from .hook_acts import run_act
 
     run_act(folder, arguments, data, known)
+
+
+def _may_write_by_link(tool_input: bytes) -> bool:
+    """Return whether a call may write a file through a link: links are followed where the whole call is read."""
+    if any(sign in tool_input for sign in UNREAD):
+        return True
+    if found := [key for key in FILE_KEYS if key in tool_input]:
+        rest = tool_input.partition(found[0])[2].lstrip()
+        file = os.fsdecode(rest[1:].partition(b'"')[0])
+        is_one = len(found) == 1 and tool_input.count(found[0]) == 1
+        return not is_one or "\\" in file or os.path.realpath(file) != file
+    line = tool_input.replace(rb"\\\n", b"")  # a line that goes on
+    for end in (rb"\n", rb"\t", b'",', b'"}'):
+        line = line.replace(end, b" ")
+    line = line.translate(None, b"\"'\\")
+    redirects = (b">" in word and word not in NO_WRITES for word in line.split())
+    return any(redirects) or not WRITING.isdisjoint(line.translate(NO_NAMES).split())
 
 
 def _tables_of(folder: str, named: bytes) -> Tables:

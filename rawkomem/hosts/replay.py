@@ -376,8 +376,9 @@ def _fitting_act(memory: Memory, turns: Iterable[Turn]) -> str:
         shown = SHOWN_CALL.fullmatch(did.command)
         command = shown[1] if shown else did.command
         acts = [Act(command)] if command else []
-        written = [] if did.written is None else [(did.file, did.written)]
-        for file, text in [*file_writes(command, lambda path: False)] or written:
+        files = [*file_writes(command, lambda path: False)]
+        text = command or did.written or ""
+        for file in files or ([] if did.written is None else [did.file]):
             parts = file.replace("\\", "/").split("/")
             ends = ("/".join(parts[at:]) for at in range(len(parts)))
             acts += [Act(path=end, text=text) for end in ends if end]

@@ -12,8 +12,11 @@ from ..files.git_folder import git_stamp
 from ..files.layout import Layout, find_layout, user_config
 from ..files.private import open_private, replace_private, secret_name
 from ..model.errors import RawkoError
-from ..model.values import as_dict, now, record
-from ..text.acts import Act, Applies, fits, marks_of
+from ..model.values import TYPE_CHECKING, as_dict, now, record
+from ..text.acts import REMIND, Act, Applies, fits, marks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ACT_TABLE = "acts"  # start of the file's name
 TABLE_VERSION = "6"  # raise it if the rows or what they hold change
@@ -40,18 +43,23 @@ class ActRule:
         """Return the id of the memory."""
         return self.key.rpartition("@")[0]
 
-    def holds_for(self, act: Act) -> bool:
-        """Return whether the memory is valid now, and the act fits it."""
+    def holds_for_any(self, acts: Iterable[Act]) -> bool:
+        """Return whether the memory is valid now, and one of the acts fits it."""
         at = now()
         is_valid = self.valid_from <= at and not 0 < self.valid_until <= at
-        return is_valid and fits(self.applies, act)
+        return is_valid and any(fits(self.applies, act) for act in acts)
 
 
 @record
 class ActTable:
-    """The rules as JSON, and their marks: every act that fits a rule holds one of these words."""
+    """The rules as JSON, and their marks: every act that fits a rule holds one of these words.
+
+    The exception is a write through a link: its path may hold no mark. `guards_paths` says whether a rule that asks or
+    denies has paths.
+    """
 
     marks: tuple[bytes, ...]
+    guards_paths: bool
     rows: bytes
 
     @property
@@ -69,12 +77,12 @@ def read_table(layout: Layout, swept: str) -> ActTable | None:
     """Return the table; None if there is none, or if it was made from another state than this sweep of the files."""
     try:
         with open_private(_path(layout), "r") as stream:
-            state, marks, rows = stream.readall().split(b"\n", 2)
+            state, guards_paths, marks, rows = stream.readall().split(b"\n", 3)
     except (OSError, ValueError):
         return None
     if state != _state(layout, swept):
         return None
-    return ActTable(tuple(marks.split(MARK_END)[:-1]), rows)
+    return ActTable(tuple(marks.split(MARK_END)[:-1]), bool(guards_paths), rows)
 
 
 def write_table(layout: Layout, swept: str, rules: list[ActRule]) -> None:
@@ -86,7 +94,13 @@ def write_table(layout: Layout, swept: str, rules: list[ActRule]) -> None:
     ]
     marks = {mark for one in rules for mark in marks_of(one.applies)}
     head = b"".join(mark.encode() + MARK_END for mark in sorted(marks))
-    lines = (_state(layout, swept), head, json.dumps(rows).encode())
+    guards_paths = any(one.guard != REMIND and one.applies.paths for one in rules)
+    lines = (
+        _state(layout, swept),
+        b"1" * guards_paths,
+        head,
+        json.dumps(rows).encode(),
+    )
     replace_private(_path(layout, make=True), b"\n".join(lines))
 
 

@@ -242,7 +242,7 @@ def _problems_of(
     id = rule.id
     texts = rule.applies.text
     added = {at: line[1:] for at, line in lines.items() if line.startswith("+")}
-    if not rule.holds_for(Act(path=path, text="\n".join(added.values()))):
+    if not rule.holds_for_any([Act(path=path, text="\n".join(added.values()))]):
         return  # the usual case: the lines are not compared one by one
     if not texts:
         added = {next(iter(added), 1): ""}  # one place stands for the whole file
@@ -253,7 +253,9 @@ def _problems_of(
             id in _allowed_in(lines.get(one, "")) for one in near
         )
 
-    guarded = [at for at in added if rule.holds_for(Act(path=path, text=added[at]))]
+    guarded = [
+        at for at in added if rule.holds_for_any([Act(path=path, text=added[at])])
+    ]
     excepted = [*filter(is_allowed, guarded)]
     rule_name = f"'{rule.title}' ({id})"
     if excepted:

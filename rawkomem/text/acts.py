@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model.errors import BadInput
 from ..model.values import TYPE_CHECKING, extra_value, record
-from .paths import are_in_order, fits_glob, is_file_glob, spell_out_glob
+from .paths import ANY_FILE, are_in_order, fits_glob, is_file_glob, spell_out_glob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ class Applies:
 
 @record
 class Act:
-    """A command, or a write of a file. Paths are relative to the project; `text` is what is added to the file."""
+    """A command, or a write of a file. Paths are relative to the project; `text` holds what is added to the file."""
 
     command: str = ""
     path: str = ""
@@ -88,10 +88,7 @@ def is_idle_guard(extra: Mapping[str, Value], when: Iterable[str]) -> bool:
 
 
 def fits(applies: Applies, act: Act) -> bool:
-    """Return whether an act fits: one of the commands or paths does, and one of the texts, if there are any.
-
-    Texts without commands and paths fit any write.
-    """
+    """Return whether an act fits: one of the commands or paths does, and one of the texts, if there are any."""
     if applies.text and not any(_holds_text(one, act.text) for one in applies.text):
         return False
     if act.command:
@@ -100,16 +97,18 @@ def fits(applies: Applies, act: Act) -> bool:
 
 
 def may_fit_write(applies: Applies, path: str) -> bool:
-    """Return whether a write of a file fits, if its text does."""
-    if not applies.paths:
-        return bool(applies.text) and not applies.commands
-    return fits_paths(applies.paths, path)
+    """Return whether a write of a file fits, if its text does: it fits one of the globs, and none of those after a `!`.
 
-
-def fits_paths(globs: Iterable[str], path: str) -> bool:
-    """Return whether a path fits one of the globs, and none of those after a `!`."""
-    fitting = [glob for glob in globs if _is_at(glob.removeprefix(EXCLUDES), path)]
-    return bool(fitting) and not any(glob.startswith(EXCLUDES) for glob in fitting)
+    Without other globs and commands, what is after a `!` leaves all other files. ANY_FILE fits what a file could fit.
+    """
+    included = [glob for glob in applies.paths if not glob.startswith(EXCLUDES)]
+    if not included and (applies.commands or not (applies.paths or applies.text)):
+        return False
+    if path == ANY_FILE:
+        return True
+    excluded = (glob[1:] for glob in applies.paths if glob.startswith(EXCLUDES))
+    is_included = not included or any(_is_at(glob, path) for glob in included)
+    return is_included and not any(_is_at(glob, path) for glob in excluded)
 
 
 def _is_at(glob: str, path: str) -> bool:
@@ -145,8 +144,9 @@ def _holds_text(pattern: str, text: str) -> bool:
 
 def marks_of(applies: Applies) -> list[str]:
     """Return parts of the patterns in lower case, of which every act that fits has one; empty ones are in every act."""
-    either = [*applies.commands, *applies.paths] or applies.text
-    return [_mark(one) for one in either if not one.startswith(EXCLUDES)]
+    included = [one for one in applies.paths if not one.startswith(EXCLUDES)]
+    either = [*applies.commands, *included] or applies.text
+    return [*map(_mark, either)] or [""] * bool(applies.paths)
 
 
 def _mark(pattern: str) -> str:

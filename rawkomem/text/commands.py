@@ -7,18 +7,19 @@ its own asks for at least one more argument, and `make deploy*` also fits `make 
 pipeline: `curl * | sh`. Redirections are not compared.
 
 It also finds the files that the commands write: the targets of redirections, and arguments of programs such as `rm`.
+A line that cannot be parsed is cut at every operator, and its quotes are dropped: its commands still count.
 """
 
 from __future__ import annotations
 
 import os
 from functools import lru_cache
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from re import escape
 
 from ..model.values import TYPE_CHECKING
 from .clean import late_regex
-from .paths import fits_wildcards
+from .paths import ANY_FILE, fits_wildcards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = (
     20  # commands inside commands; a deeper line counts as one that cannot be parsed
 )
+# of one line and of one path, with its folder: what writes more counts as a write of any file
+MAX_WRITES = 500
+MAX_WRITE_CHARS = 500
 
 
 def _table(rows: str) -> list[list[str]]:
@@ -104,6 +108,7 @@ zsh -o -eo -euo -euxo -exuo -O --rcfile --init-file
 dash -o -eo -euo -euxo -exuo -O --rcfile --init-file
 ksh -o -eo -euo -euxo -exuo -O --rcfile --init-file
 """)
+_WRAPPER_NAMES = {wrapper[0] for wrapper in WRAPPERS}
 # Options and subcommands with two names; the folder `.` counts as an option, and so does the `+` of a forced refspec.
 SAME = _table("""
 git commit -n --no-verify
@@ -165,13 +170,26 @@ shred all -n -s
 touch all -d -t -r --date --reference
 tee all
 truncate all -s -r --size --reference
-mv move -S
-cp copy -S
-ln copy -S
-install copy -m -o -g -S
+mv move -S --suffix
+cp copy -S --suffix
+ln copy -S --suffix
+install copy -m -o -g -S --mode --owner --group --suffix
 sed edit -l
 perl edit
 dd of=
+""")
+}
+# Options with which a program changes its folder before it runs a command.
+FOLDER_OPTIONS = {
+    program: options
+    for program, *options in _table("""
+git -C
+env -C --chdir
+sudo -D --chdir
+pnpm -C --dir
+yarn --cwd
+uv --directory
+poetry -C --directory
 """)
 }
 GIT_OPTIONS = ["git", "-C", "-c", "--git-dir", "--work-tree", "--namespace"]
@@ -180,6 +198,8 @@ ELSEWHERE = frozenset(str.split("docker podman kubectl ssh"))
 BEFORE_COMMAND = frozenset(
     str.split("if then elif else while until do ! { } fi done esac function")
 )
+
+NO_QUOTES = {ord(sign): None for sign in "'\"\\"}
 
 _BLANKS = late_regex(r"(?:[ \t\r]|\\\r?\n|#[^\n]*|\[\[\s[^\n]{0,200}?\s\]\])*")
 _OPERATOR = late_regex(
@@ -201,6 +221,10 @@ _LETTERS = late_regex(r"-([A-Za-z]{1,4})(?:[\d.*].*)?$")
 _SCRIPT = late_regex(r"(?!install|add|pack|publish|version)\w")
 _IN_PLACE = late_regex(r"-[\dnErspalwzF]*i|--in-place")
 _SCRIPT_OPTION = late_regex(r"-\w*[eEf]$|--(?:expression|file)")
+_TARGET_FOLDER = late_regex(r"-[a-zA-Z]*?t(.*)|--t[a-z-]*(?:=(.*))?$")
+_ROUGH_TOKEN = late_regex(
+    r"(\d*>[>|&]*|<+)|((?:\$(?=\()|[;&|()`\n])+)|((?:\$(?!\()|[^\s;&|()`<>$])+)"
+)
 _SHELL_LINE = late_regex(r"-[a-z]*c$")
 # after these options comes what a wrapper runs
 _RUNS_REST = late_regex(r"-[mc]$|--command$|(?i:-command|//?c)$")
@@ -233,8 +257,7 @@ class _Command:
 def simple_commands(line: str) -> list[list[str]]:
     """Return the commands that a shell line runs, each as words with the program's name first.
 
-    Assignments and wrappers such as `sudo` or `uv run` are dropped; `python3` is `python`, `pip3` is `pip`. Of a line that
-    cannot be parsed, only the first word is returned.
+    Assignments and wrappers such as `sudo` or `uv run` are dropped; `python3` is `python`, `pip3` is `pip`.
     """
     return [[*command.words] for command in _innermost(_parse(line))]
 
@@ -249,31 +272,31 @@ def fits_command(pattern: str, line: str) -> bool:
     return bool(wanted) and _fits_among(wanted, _parse(line))
 
 
-def file_writes(
-    line: str, is_folder: Callable[[str], bool]
-) -> Iterator[tuple[str, str]]:
-    """Yield each file that a shell line writes, moves or removes by its name, and the text if the line holds it.
+def file_writes(line: str, is_folder: Callable[[str], bool]) -> Iterator[str]:
+    """Yield each file that a shell line writes, moves or removes by its name; ANY_FILE if these are too many to compare.
 
     Paths start in the folder of the line. `is_folder` says whether files are copied into a path.
     """
-    for file, text in _writes_of(_parse(line), is_folder):
-        if file.isprintable():  # the system may refuse other names
-            yield file, text
+    found: set[str] = set()
+    for file in _writes_of(_parse(line), is_folder):
+        if file[:1] == ANY_FILE or len(found) == MAX_WRITES:
+            yield ANY_FILE
+            return
+        if (
+            file and file not in found and file.isprintable()
+        ):  # the system may refuse others
+            found.add(file)
+            yield file
 
 
 def _writes_of(
     commands: list[_Command], is_folder: Callable[[str], bool]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[str]:
     for command in commands:
-        program = command.words[0]
-        text = command.input if program in ("cat", "tee") else ""
-        if program in ("echo", "printf"):
-            text = " ".join(command.words[1:])
         for target in command.targets:
-            yield _below(command.folder, target), text
-        for file in _written_arguments(command, is_folder):
-            yield file, text
-        if program not in ELSEWHERE:
+            yield _below(command.folder, target)
+        yield from _written_arguments(command, is_folder)
+        if command.words[0] not in ELSEWHERE:
             yield from _writes_of(command.inner, is_folder)
 
 
@@ -286,26 +309,55 @@ def _written_arguments(
         words = _after_wrapper(GIT_OPTIONS, words)
         if words[:1] not in (["rm"], ["mv"]):
             return
-        if command.words[1] == "-C":
-            folder = _below(folder, command.words[2])
+        folder = _folder_for(command, words)
     which, valued = WRITERS.get(words[0], ("", []))
+    into = ""
+    if which in ("copy", "move"):
+        words, into = _cut_target_folder(words)
     named = [*_arguments(words, valued, which == "edit")]
     if which == "of=":
         named = [word[3:] for word in named if word.startswith(which)]
     elif which == "edit":
         is_named = any(map(_SCRIPT_OPTION.match, words[1:]))
         named = named[not is_named :] if any(map(_IN_PLACE.match, words[1:])) else []
-    elif which in ("copy", "move") and len(named) > 1:
-        *sources, last = named
-        into = _below(folder, last)
-        if last.endswith("/") or len(sources) > 1 or is_folder(into):
-            yield from (
-                f"{into.rstrip('/')}/{_name(one.rstrip('/'))}" for one in sources
-            )
-        named = named if which == "move" else [last]
-    elif which == "copy":
-        return
-    yield from (_below(folder, file) for file in named if which)
+    elif which in ("copy", "move"):
+        sources = named
+        if not into and words[0] == "ln" and len(named) == 1:
+            into = "."
+        elif not into:
+            *sources, into = named or [""]
+        last = _below(folder, into)
+        is_into = into not in named or into[-1:] == "/" or len(sources) > 1
+        if is_into or is_folder(last):
+            for source in sources:
+                yield _below(last, _name(source.rstrip("/")))
+        named = [*(sources if which == "move" else []), *([into] if sources else [])]
+    for file in named if which else ():
+        yield _below(folder, file)
+
+
+def _cut_target_folder(words: list[str]) -> tuple[list[str], str]:
+    """Return the words without `-t FOLDER` or `--target-directory=FOLDER`, and this folder; empty if they name none."""
+    for at, word in enumerate(words):
+        if word == "--":
+            break
+        if match := _TARGET_FOLDER.match(word):
+            own = match[1] or match[2]
+            into = own or "".join(words[at + 1 : at + 2])
+            return words[:at] + words[at + 1 + (not own) :], into
+    return words, ""
+
+
+def _folder_for(command: _Command, rest: list[str]) -> str:
+    """Return the folder in which a program with an option such as `-C` runs the rest of its words."""
+    folder = command.folder
+    options = FOLDER_OPTIONS.get(command.words[0], [])
+    own = command.words[1 : len(command.words) - len(rest)]
+    for word, value in pairwise((*own, "")):
+        name, sign, attached = word.partition("=")
+        if name in options:
+            folder = _below(folder, attached if sign else value)
+    return folder
 
 
 def _arguments(words: list[str], valued: list[str], is_edit: bool) -> Iterator[str]:
@@ -325,7 +377,10 @@ def _arguments(words: list[str], valued: list[str], is_edit: bool) -> Iterator[s
 
 
 def _below(folder: str, path: str) -> str:
-    return path if path[:1] == "~" else os.path.join(folder, path)
+    """Return a path from a folder on; ANY_FILE if it is too long."""
+    path = path if path[:1] == "~" else os.path.join(folder, path)
+    is_long = len(path) > MAX_WRITE_CHARS or path[:1] == ANY_FILE
+    return ANY_FILE if is_long else path
 
 
 @lru_cache(1)  # a line is compared with many patterns
@@ -334,7 +389,31 @@ def _parse(line: str) -> list[_Command]:
     try:
         return _opened(_Scanner(line, 0).parse(), 0)
     except _UnparsableError:
-        return list(_made(line.split(None, 1)[:1], "", ""))
+        return _cut_roughly(line)
+
+
+def _cut_roughly(line: str) -> list[_Command]:
+    """Return the commands between the operators of a line that cannot be parsed; quotes do not count."""
+    commands: list[_Command] = []
+    command = _Command()
+    is_target = False
+    for redirection, operator, word in _ROUGH_TOKEN.findall(f"{line}\n"):
+        if operator:
+            if _trim(command) or command.targets:
+                command.words = command.words or [":"]
+                commands.append(command)
+            command = _Command(operator, _folder_after(command))
+        elif is_target:
+            command.targets.append(word.translate(NO_QUOTES))
+        elif word := word.translate(NO_QUOTES):
+            command.words.append(word)
+        is_target = ">" in redirection
+    for command in commands:
+        try:
+            command.inner = _opened(_run_by(command, 0), 1)
+        except _UnparsableError:
+            command.words = [*dropwhile(_WRAPPER_NAMES.__contains__, command.words)]
+    return [command for command in commands if command.words]
 
 
 def _innermost(commands: list[_Command]) -> Iterator[_Command]:
@@ -472,12 +551,13 @@ def _trim(command: _Command) -> bool:
 
 def _folder_after(command: _Command) -> str:
     """Return the folder in which the next command runs; that of the line after `cd -`."""
-    program, *words = command.words
+    program, *words = command.words or [""]
     if program not in ("cd", "pushd", "popd"):
         return command.folder
     if program == "popd" or words == ["-"]:
         return ""
-    return _below(command.folder, next(_arguments(command.words, [], False), "~"))
+    path = _below(command.folder, next(_arguments(command.words, [], False), "~"))
+    return path if path[:1] in ("~", ANY_FILE) else os.path.normpath(path)
 
 
 def _name(path: str) -> str:
@@ -507,14 +587,18 @@ def _run_by(command: _Command, depth: int) -> list[_Command]:
             return (
                 [] if rest else _Scanner(command.input, depth, command.folder).parse()
             )
-        if rest and program == "xargs":
+        if (
+            rest
+            and program == "xargs"
+            and not any(w[:2] == "-I" for w in command.words)
+        ):
             rest.append("{}")  # the arguments that it reads
         if program in READS_LINES:
             return _Scanner(
                 " ".join(rest) or command.input, depth, command.folder
             ).parse()
         if rest and not (program in ("pnpm", "yarn") and rest[0] in OWN_COMMANDS):
-            return list(_made(rest, command.input, command.folder))
+            return list(_made(rest, command.input, _folder_for(command, rest)))
     return []
 
 

@@ -14,6 +14,9 @@ MAX_FOLDERS = 24  # deeper paths and globs are not compared, to limit the time
 MAX_PATHS = 64  # of one task that are matched
 MAX_SPELLED_PATTERNS = 32  # into which the braces of one pattern are expanded
 
+# stands for the path of a write that cannot be compared; no path has this character
+ANY_FILE = "\0"
+
 GLOB_SIGNS = (
     # besides letters and digits; with other characters, a pattern is a regex
     "-_./*?{},@~+# |"

@@ -1,7 +1,8 @@
 """Which commands and writes of an agent fit the patterns of a memory."""
 
 import pytest
-from rawkomem.text.acts import Act, Applies, act_problem, applies_of, fits, guard_of
+from rawkomem.text.acts import Act, Applies, act_problem, applies_of, fits, guard_of, marks_of
+from rawkomem.text.paths import ANY_FILE
 
 SEEDS = ("db/seeds/**", "!db/seeds/dev/**")
 
@@ -32,12 +33,29 @@ SEEDS = ("db/seeds/**", "!db/seeds/dev/**")
         (Applies(paths=("*.py",), text=("print(",)), Act(path="a.py", text="log(1)"), False),
         (Applies(paths=("*.py",), text=("print(",)), Act(path="a.md", text="print(1)"), False),
         (Applies(commands=("git push*",), paths=("*.lock",)), Act(path="uv.lock"), True),
+        (Applies(paths=("!src/**", "!docs/**")), Act(path="lib/a.py"), True),
+        (Applies(paths=("!src/**", "!docs/**")), Act(path="src/a.py"), False),
+        (Applies(paths=("!src/**",)), Act("ls lib"), False),
+        (Applies(paths=("!src/**",), text=("print(",)), Act(path="lib/a.py", text="print(1)"), True),
+        (Applies(paths=("!src/**",), text=("print(",)), Act(path="lib/a.py", text="log(1)"), False),
+        (Applies(commands=("make*",), paths=("!src/**",)), Act(path="lib/a.py"), False),
+        (Applies(paths=("db/**",)), Act(path=ANY_FILE), True),
+        (Applies(paths=("!src/**",)), Act(path=ANY_FILE), True),
+        (Applies(text=("mock",)), Act(path=ANY_FILE, text="mock"), True),
+        (Applies(paths=("db/**",), text=("mock",)), Act(path=ANY_FILE, text="x"), False),
+        (Applies(commands=("make*",)), Act(path=ANY_FILE), False),
         (Applies(), Act("ls"), False),
         (Applies(), Act(path="a.py", text="x"), False),
     ],
 )
 def test_fits(applies, act, fitting):
     assert fits(applies, act) is fitting
+    marks = marks_of(applies)
+    assert (
+        not fitting
+        or act.path == ANY_FILE
+        or any(mark in f"{act.path}{act.command}{act.text}".lower() for mark in marks)
+    )
 
 
 def test_a_glob_of_whentouse_is_a_path():

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.text.acts import Act, Applies, fits, marks_of
-from rawkomem.text.commands import file_writes, fits_command, simple_commands
+from rawkomem.text.commands import MAX_WRITE_CHARS, MAX_WRITES, file_writes, fits_command, simple_commands
+from rawkomem.text.paths import ANY_FILE
 
 from tests.cpu import cpu_seconds
 
@@ -68,7 +69,7 @@ case "$1" in test|check) go test ./... ;; *) ls ;; esac
         ("bash bin/test.sh -x", ["bash|bin/test.sh|-x"]),
         ("eval 'pytest' -q", ["pytest|-q"]),
         ("find . -name '*.py' -exec rm -f {} + -o -execdir ls \\;", ["rm|-f|{}", "ls"]),
-        ("find . | xargs -0 -n 1 -I{} rm -f {}", ["find|.", "rm|-f|{}|{}"]),
+        ("find . | xargs -0 -n 1 -I{} rm -f {}", ["find|.", "rm|-f|{}"]),
         ("ls | xargs", ["ls", "xargs"]),
         ("sudo -u me -E A=1 pytest", ["pytest"]),
         ("env -i A=1 B=2 time nice -n 5 nohup timeout -k 5 60 pytest -q", ["pytest|-q"]),
@@ -89,12 +90,12 @@ case "$1" in test|check) go test ./... ;; *) ls ;; esac
         ("docker compose up -d", ["docker|compose|up|-d"]),
         ("kubectl exec -n a pod -- pytest", ["pytest"]),
         ("ssh -p 22 me@host 'cd a && pytest' -q", ["cd|a", "pytest|-q"]),
-        ("echo it's", ["echo"]),
-        ("bin/pytest 'open", ["pytest"]),
-        ("pytest $(ls", ["pytest"]),
+        ("echo it's", ["echo|its"]),
+        ("bin/pytest 'open", ["pytest|open"]),
+        ("pytest $(ls", ["pytest", "ls"]),
         ("pytest >", ["pytest"]),
-        ("sudo " * 50 + "pytest", ["sudo"]),  # nested too deeply
-        ("ls " + "$(" * 50 + "pytest" + ")" * 50, ["ls"]),
+        ("sudo env " * 50 + "pytest", ["pytest"]),  # nested too deeply
+        ("ls " + "$(" * 50 + "pytest" + ")" * 50, ["ls", "pytest"]),
     ],
 )  # fmt: skip
 def test_the_commands_of_a_line(line, commands):
@@ -162,7 +163,7 @@ FITTING = {
     "rm -rf *": ["rm -rf a", "rm -fr a", "rm -r -f a", "rm a -Rfv", "rm --recursive --force a", "ls | xargs rm -rf", "sudo rm -rf /"],
     "rm -rf node_modules": ["rm -rf node_modules/", "rm -rf dist ./node_modules"],
     "rm*-rf*": ["rm -rf a"],
-    "git push --force": ["git push --force", "git push -f", "git push origin main --force", "git push -uf origin main"],
+    "git push --force": ["git push --force", "git push -f", "git push origin main --force", "git push -uf origin main", 'git push --force; : ${x:-"}"}'],
     "git push*--force*": ["git push --force", "git push origin -f", "git push --force-with-lease=x", "git push origin +main"],
     "git push -f": ["git push origin +HEAD:main"],
     "git push origin main*": ["git push origin main", "git push -u origin main --tags"],
@@ -302,18 +303,43 @@ WRITES = {
     "cat a; grep -i x a; sed -n p a; perl -Ilib a; head < a; echo '> a' 'rm a'": "",
     "ssh x rm a; docker run x touch a; git status; git log -- rm a; git": "",
     "[[ a > b ]]; echo $((3 > 2)) 2>&-; cp a; rm": "",
-    "rm 'a": "",
+    # copies into a folder that an option names, and programs that run in one
+    "cp -t x a; cp -at x b; cp --target-directory=x c; cp --target-directory x d": "x/a x x/b x/c x/d",
+    "mv --target-directory=x a; install -D -m 644 -t x b; ln -st x ../c": "x/a a x x/b x/c",
+    "git -c a=b -C x rm a; git -C . -C x mv b c": "x/a ./x/b ./x/c",
+    "env -C x rm a; sudo --chdir=x -u b touch c; cd y && env -C z A=1 rm d": "x/a x/c y/z/d",
+    "cd x && ln -sf /y/a": "x/./a x/.",
+    "ls | xargs -I{} cp {} a; ls | xargs rm b": "a b {}",
+    # a line that this module cannot parse
+    'rm x/a; : ${x:-"}"}': "x/a",
+    ': ${x:-"}"}; cd x && sudo rm "a" > b 2>>c | tee d': "x/b x/c x/a x/d",
+    "rm 'a": "a",
+    "sudo " * 30 + "rm a; rm b": "a b",
 }
 
 
 @pytest.mark.parametrize(("line", "files"), WRITES.items())
 def test_the_files_that_a_line_writes(line, files):
-    assert [file for file, _ in file_writes(line, "folder".__eq__)] == files.split()
+    assert [*file_writes(line, "folder".__eq__)] == files.split()
 
 
-def test_the_text_that_a_line_writes():
-    line = "echo 'a b' c > x; cat <<E >> y\nd\nE\ngrep d x > z"
-    assert dict(file_writes(line, bool)) == {"x": "a b c", "y": "d\n", "z": ""}
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm " + " ".join(map(str, range(MAX_WRITES + 1))),
+        "rm " + "a/" * MAX_WRITE_CHARS,
+        "cd a;" * MAX_WRITE_CHARS + "rm b",
+        "cd a;" * MAX_WRITE_CHARS + "cd ..; rm b",
+    ],
+    ids=["files", "path", "folder", "folder above"],
+)
+def test_what_cannot_be_compared_is_a_write_of_any_file(line):
+    assert [*file_writes(line, bool)][-1] == ANY_FILE
+    assert ANY_FILE not in [*file_writes(line + "; cd /; cd a", bool)][:-1]
+
+
+def test_folders_above_make_no_path_longer():
+    assert [*file_writes("cd a; cd ..;" * MAX_WRITE_CHARS + "cd b; rm c", bool)] == ["b/c"]
 
 
 def test_the_words_are_the_callers():
@@ -333,7 +359,7 @@ SHELL = st.lists(
 def test_no_line_and_no_pattern_fails(line, pattern):
     assert all(words for words in simple_commands(line))
     assert fits_command(pattern, line) in (True, False)
-    assert all(file for file, _ in file_writes(line, bool))
+    assert all(file_writes(line, bool))
 
 
 @pytest.mark.time

@@ -8,10 +8,13 @@ import pytest
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.records import execute
+from rawkomem.hosts.hook_entry import FILE_KEYS, WRITING
 from rawkomem.hosts.known_hosts import HOSTS
 from rawkomem.index.act_table import PROJECT_VARIABLES, read_table
+from rawkomem.learn import turns
 from rawkomem.model.entries import Entry
 from rawkomem.repository.acts import MAX_DOUBTED_PATTERNS
+from rawkomem.text.commands import WRITERS
 
 from tests.commands import Command
 from tests.git.gitting import Git
@@ -356,15 +359,75 @@ def test_rules_that_nobody_vouches_for_displace_no_others(memories, git, tell):
     assert "Name the owner of a marker" in decision(tell("claude", "before-tool", call))[1]
 
 
-@pytest.mark.parametrize("written", ["link/a.txt", "a.txt", "gone/../link/a.txt"])
-def test_a_link_in_the_project_leads_around_no_guard(written, rule, tell, project):
+@pytest.fixture
+def tabled(tell, project):
+    """Make calls until a table of the rules stands: files that changed just now are read again."""
+
+    def wait() -> None:
+        layout = Layout(str(project / ".rawko"))
+        while read_table(layout, sweep(layout).digest) is None:
+            tell("claude", "before-tool", claude("PreToolUse", **WRITE))
+
+    return wait
+
+
+def shell(command: str, **more: str) -> dict[str, object]:
+    return claude("PreToolUse", tool_name="Bash", tool_input={"command": command, **more})
+
+
+def write_of(file: str, **more: str) -> dict[str, object]:
+    return claude("PreToolUse", tool_name="Write", tool_input={"file_path": f"{FOLDER}/{file}", **more})
+
+
+LINKED_PATCH = PATCH.replace("marked", "link")
+
+
+@pytest.mark.parametrize(
+    "host, call",
+    [
+        ("claude", write_of("link/a.txt", content="x")),
+        ("claude", write_of("a.txt", content="x")),
+        ("claude", write_of("gone/../link/a.txt", content="x")),
+        ("claude", write_of("b.txt", content="x", path="link/a.txt", file_path="link/a.txt")),
+        ("claude", {**write_of("", content="x", file_path="a.txt"), "cwd": f"{FOLDER}/link"}),
+        ("claude", shell("rm link/a.txt")),
+        ("claude", shell("ls\n/bin/r\\\nm a.txt")),
+        ("claude", shell("ls 2>&1; echo x >a.txt")),
+        ("claude", shell("cd link && r'm' a.txt")),
+        ("claude", shell("rm a.txt", workdir="link")),
+        ("claude", {**shell("rm a.txt"), "cwd": f"{FOLDER}/link"}),
+        ("codex", codex("PreToolUse", tool_name="apply_patch", tool_input={"command": LINKED_PATCH})),
+        ("copilot", copilot(toolName="create", toolArgs=json.dumps({"path": f"{FOLDER}/link/a.txt", "file_text": "x"}))),
+    ],
+)  # fmt: skip
+def test_a_link_in_the_project_leads_around_no_guard(host, call, rule, tell, tabled, project):
     rule("deny")
     (project / "marked").mkdir()
     (project / "marked" / "a.txt").write_text("x")
     (project / "link").symlink_to("marked")
     (project / "a.txt").symlink_to("marked/a.txt")
-    write = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/{written}", "content": "x"}}
-    assert decision(tell("claude", "before-tool", claude("PreToolUse", **write)))[0] == "deny"
+    tabled()
+    assert decision(tell(host, "before-tool", call))[0] == "deny"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        write_of("plain/a.txt", content="echo x > y; rm z"),
+        shell("npm test 2>&1", description="run"),
+        shell("cat form.txt 2>/dev/null | grep -n add"),
+    ],
+)
+def test_a_call_that_follows_no_link_ends_before_it_is_read(call, rule, tell, tabled, monkeypatch):
+    rule("deny")
+    tabled()
+    monkeypatch.setattr("rawkomem.hosts.hook_acts.run_act", lambda *_: pytest.fail("the call was read"))
+    assert tell("claude", "before-tool", call) == ""
+
+
+def test_the_usual_call_is_searched_for_every_program_that_writes():
+    assert {name.encode() for name in WRITERS} == WRITING
+    assert {f'"{key}":'.encode() for key in turns.FILE_KEYS} == {*FILE_KEYS}
 
 
 def test_the_variables_of_projects_are_those_of_the_hosts():
@@ -392,7 +455,7 @@ def test_a_guard_holds_where_the_agent_has_memories_of_its_own(
     assert "Inner" in decision(tell("claude", "before-tool", call))[1], "the memories of the folder apply, too"
 
 
-def test_many_patterns_that_nobody_vouches_for_do_not_make_a_call_wait(rule, tell, memories, project):
+def test_many_patterns_that_nobody_vouches_for_do_not_make_a_call_wait(rule, tell, tabled, memories, project):
     """A host lets a call pass when its hook takes too long."""
     rule("deny")
     globs = ", ".join(f"'**/*a*b*{number}'" for number in range(32))
@@ -401,10 +464,9 @@ def test_many_patterns_that_nobody_vouches_for_do_not_make_a_call_wait(rule, tel
             f"---\ntitle: F{number}\nappliesTo: {{paths: [{globs}]}}\n---\n\nx\n"
         )
     assert decision(tell("claude", "before-tool", claude("PreToolUse", **WRITE)))[0] == "deny"
+    tabled()
     layout = Layout(str(project / ".rawko"))
-    while (table := read_table(layout, sweep(layout).digest)) is None:  # files that changed just now are read again
-        tell("claude", "before-tool", claude("PreToolUse", **WRITE))
-    rules = table.rules
+    rules = read_table(layout, sweep(layout).digest).rules
     assert [one.guard for one in rules if not one.is_doubted] == ["deny"]
     assert sum(len(one.applies.paths) for one in rules if one.is_doubted) <= MAX_DOUBTED_PATTERNS
 
