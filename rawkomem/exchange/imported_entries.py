@@ -366,7 +366,7 @@ FILES_NAMED = cues.caseless(r"\b([\w]+) (?:files?|code|modules?|sources?)\b")
 # "Migrations are in `db/migrations/`", "**Location**: `db/migrations/`"
 PLACED = cues.caseless(
     r"(?:\b(?:are|is|lives?|belongs?|goe?s?|placed?|put|kept|stored) (?:[\w-]+ ){0,3}(?:in|under|inside|at)|\blocations?\W{1,5})"
-    r" ?`((?:[\w@.*-]+/)+[\w@.*-]*)`"
+    r" ?`((?:[\w@.*-]+/)+[\w@.*-]+/?)`"
 )
 FOLDER_NAMED = re.compile(
     r"`((?:[\w@.-]+/)+[\w@.-]*)`|(?<![\w/.])((?:[\w@.-]+/)+)(?!\w)"
@@ -385,10 +385,11 @@ def acts_of_moment(heading: str, body: str, named: Sequence[str] = ()) -> list[s
     for pattern, command in MOMENTS.items():
         if re.search(pattern, f"{heading}\n{text}", re.IGNORECASE):
             commands.append(command)
-    # a path without a wildcard fits a file, and a folder with its files
-    paths = [one.rstrip("/") for one in map("".join, FOLDER_NAMED.findall(heading))]
+    paths = [*map("".join, FOLDER_NAMED.findall(heading))]
     places = {*PLACED.findall(text)}
-    paths += [one.rstrip("/") for one in sorted(places) if len(places) <= MAX_NAMED]
+    paths += sorted(places) if len(places) <= MAX_NAMED else []
+    # a path without a wildcard fits a file, and a folder with its files
+    paths = [f"{one}**" if one.endswith("/") else one for one in paths]
     for kind in FILES_NAMED.findall(text) if is_short else ():
         paths += _files_of(kind)
     for phrase in CHANGED.findall(text):

@@ -272,7 +272,7 @@ def _not_told(
     """Return the rules whose text, and those whose title the session gets now, and record them.
 
     Of the named rules, those for whose text there is no room count as others. A title is not handed over if the session has
-    received the text, also at its start or with a prompt, or if no person vouches for the rule.
+    received the text, also with a prompt, or if no person vouches for the rule.
     """
     from ..files.session_records import POINTER, note_told, told_to  # opens the records
 
@@ -290,7 +290,7 @@ def _not_told(
         for rule in new
         if rule not in texts
         and rule.id not in received
-        and not (rule.is_doubted or rule.is_always)
+        and not rule.is_doubted
         and f"{start}{rule.key}{POINTER}" not in known
     ][:MAX_TITLES]
     if texts or titles:

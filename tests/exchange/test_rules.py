@@ -105,6 +105,7 @@ def test_a_rule_that_names_its_acts_applies_to_them(repository, project):
         ("Us", "**Location**: `db/steps/`", [Act(path="db/steps/1.sql")]),
         ("Us", "When writing or changing tests, use fixtures.", [Act(path="tests/a.py")]),
         ("Us", "Before modifying the schema, ask Ann.", [Act(path="db/schema.sql"), Act(path="schemas/a.json")]),
+        ("Layout", "Source files are in `src/`, and the output is in `dist/`.", []),
         ("I/O", "If you change the code, say why in one line.", []),
     ],
 )
