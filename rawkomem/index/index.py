@@ -451,10 +451,10 @@ class Index:
         """Return the second tier's embedder if nearly all memories have contextual vectors; else None."""
         if self.is_store_lost:
             return None
-        if not self._is_filled():
+        known = self.catalogue.meta().get("deep")
+        if not known or not self._is_filled():
             return None
         self._deep = self._deep or self.open_deep()
-        known = self.catalogue.meta().get("deep")
         return self._deep if self._deep and self._deep.name == known else None
 
     def _is_filled(self) -> bool:
@@ -808,14 +808,15 @@ def fill_behind(index: Index) -> bool:
     """Start a worker if vectors are missing and the user has no worker; return whether it was started."""
     if index.is_store_lost:
         return False
+    job = worker_lock()
+    if _has_run_recently(job.path):
+        return False
     try:
         held, count = index.store.depth()
     except BROKEN:
         return False  # somebody removed the index a moment ago
-    job = worker_lock()
-    if held == count or _has_run_recently(job.path):
+    if held == count:
         return False
-
     try:
         shared = ("--source",) if index.layout.elsewhere else ()
         if not start_background(index.layout, job, "sync", "--deep", *shared):

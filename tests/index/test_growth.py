@@ -103,10 +103,15 @@ def test_whether_contextual_vectors_are_there_is_asked_without_a_query_for_each_
         (memories / f"m{number}.md").write_text(f"---\ntitle: Port {number}\n---\n\nThe port is {number}.\n")
     repository.sync()
     index = repository.core.index
+    asked: list[object] = []
+    filled: list[int] = []
     writer = open_database(index.path)
     writer.execute("UPDATE memories SET vouched = 0 WHERE id < 'm2'")
-    writer.execute("DELETE FROM shallow WHERE document % 2")
-    asked, filled = [], []
+    index.reading().trace_v2(apsw.SQLITE_TRACE_STMT, asked.append)
+    assert index.deep() is None and len(asked) == 1, "before the first vector, nothing is counted"
+    asked.clear()
+    index.release()
+    writer.execute("DELETE FROM shallow WHERE document % 2; INSERT INTO meta VALUES ('deep', 'minilm')")
     index.open_deep = lambda: filled.append(1)  # returns no embedder
     for sql in ("", "DELETE FROM shallow WHERE document > 10", "UPDATE memories SET vouched = 0"):
         writer.execute(sql)
