@@ -11,7 +11,7 @@ import apsw
 
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
-from ..model.values import replace, without
+from ..model.values import filled, replace, without
 from .imported_entries import as_values, id_here, texts_in
 from .notes import item_entry, renamed_fields, with_long_fields
 from .sources import Source
@@ -204,9 +204,7 @@ def _lane_entry(source: Source, row: Row, place: str) -> Entry:
 
 def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
     """Return the other fields of a row and its metadata; a column takes precedence over a metadata field."""
-    columns: dict[str, Value] = {
-        key: value for key, value in row.items() if key not in READ_COLUMNS and value
-    }
+    columns: dict[str, Value] = filled(without(row, *READ_COLUMNS))
     columns |= {key: [*_listed_texts(row[key])] for key in LIST_COLUMNS if row.get(key)}
     fields = as_values(without(about, "tags", *CONDITION_KEYS))
     assert isinstance(fields, dict)

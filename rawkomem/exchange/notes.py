@@ -15,6 +15,7 @@ import frontmatter
 import yaml
 from frontmatter.default_handlers import BaseHandler
 
+from ..files.check import by_memory
 from ..files.reading import read_data
 from ..files.replace import is_generated
 from ..format.entries import ENTRY_FIELD_KEYS, MAX_PATTERNS
@@ -400,12 +401,9 @@ def _own_entries(page: SourcePage) -> list[Entry]:
     )
     if len(entries) != len(reading.entries) or not is_own:
         return []
-    about: dict[str, list[Entry]] = {}
-    for entry in entries:
-        about.setdefault(entry.target, []).append(entry)
     folded = [
         memory
-        for group in about.values()
+        for group in by_memory(entries).values()
         if (memory := fold(group)) and memory.status == "active"
     ]
     return [_own_file_entry(page, memory) for memory in folded]

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..files.background import start_background
-from ..files.layout import Layout
+from ..files.layout import Layout, explained
 from ..files.private import lock, lock_in, open_private, write_all
 from ..files.records import change, execute, insert, read
 from ..learn.skills import in_fence
 from ..model.entries import DECAY_CODE, Entry
-from ..model.errors import BadInput, Busy, RawkoError, Refused, Unwritable
+from ..model.errors import BadInput, Busy, RawkoError, Refused
 from ..model.ids import hex_hash
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
 from ..model.values import CREATES, filled, iso, now, record, replace
@@ -140,12 +140,9 @@ def log_events(folder: str, events: Iterable[Event]) -> None:
         text = head + "".join(
             f"\n{rendered_event(event, time[:8])}" for event in events
         )
-        try:
-            with open_private(file, "a") as stream:
-                write_all(stream, text.encode("utf-8", "replace"))
-        except OSError as failure:
-            hint = "check that it is a plain file, its permissions, and free space"
-            raise Unwritable(f"cannot use {file}: {failure.strerror}", hint) from None
+        hint = "check that it is a plain file, its permissions, and free space"
+        with explained(f"cannot use {file}", hint), open_private(file, "a") as stream:
+            write_all(stream, text.encode("utf-8", "replace"))
 
 
 def rendered_event(event: Event, time: str) -> str:

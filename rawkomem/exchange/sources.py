@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from ..files.layout import MAX_FILE_BYTES, read_bytes, walk
+from ..files.layout import MAX_FILE_BYTES, explained, read_bytes, walk
 from ..files.reading import decode_file
 from ..files.replace import leads_out
 from ..model.entries import Value
@@ -127,17 +127,12 @@ class Source:
 
     def _opened(self) -> TextIO:
         """Open the file; raise BadInput if it is too large, NotFound if it cannot be read."""
-        try:
+        with explained(f"cannot read {self.path}", "check its permissions", NotFound):
             if os.path.getsize(self.path) > MAX_JSON_BYTES:
                 raise BadInput(
                     f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it"
                 )
             return open(self.path, encoding="utf-8-sig", errors="replace")
-        except OSError as failure:
-            raise NotFound(
-                f"{self.path} cannot be read: {failure.strerror}",
-                "check its permissions",
-            ) from None
 
 
 def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:

@@ -9,10 +9,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
+from ..files.layout import explained
 from ..files.replace import refuse_exit, replace_whole
 from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Memory, Value
-from ..model.errors import Refused, Unwritable
+from ..model.errors import Refused
 from ..model.ids import file_stem, hex_hash, numbered_names
 from ..model.values import CREATES, filled, iso, record, replace, without
 from ..state.changes import ENDS, RELATED
@@ -66,7 +67,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     written = [name for name, hash in hashes.items() if on_disk[name] != hash]
     for name in [*written, *gone, LIST_NAME]:
         refuse_exit(paths[name], folder)
-    try:
+    with explained(f"cannot write {folder}"):
         for name in written:
             replace_whole(paths[name], files[name].encode(), within=folder)
         for name in gone:
@@ -74,11 +75,6 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
         if hashes != before:
             listed = json.dumps(hashes, indent=1) + "\n"
             replace_whole(paths[LIST_NAME], listed.encode())
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot write {folder}: {failure.strerror}",
-            "check permissions and free space",
-        ) from None
     unchanged = tuple(name for name in hashes if name not in written)
     return ExportedFiles(tuple(written), unchanged, tuple(gone))
 

@@ -44,6 +44,7 @@ from .layout import (
     is_memory_name,
     is_plain_file,
     is_text_path,
+    names_in,
     read_bytes,
     sweep,
 )
@@ -90,11 +91,9 @@ def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
     """Yield the change files of an entry's memory and kind, from the months of the `ms` milliseconds before it."""
     start = _change_stem(entry)
     for month in dict.fromkeys((_month_folder(entry.at - ms), _month_folder(entry.at))):
-        folder = layout.path(month)
-        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         yield from (
             f"{month}/{name}"
-            for name in names
+            for name in names_in(layout.path(month))
             if name.startswith(start) and is_memory_name(name)
         )
 

@@ -23,7 +23,7 @@ from itertools import pairwise
 from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id, numbered_names
-from ..model.values import iso, record, replace
+from ..model.values import filled, iso, record, replace
 from .append import place_entry
 from .layout import (
     MAX_FILE_BYTES,
@@ -462,7 +462,7 @@ def purge_files(layout: Layout, id: str) -> list[str]:
                 else:
                     files.put(path, data or None)
         for bundle, some in rewritten.items():
-            left = {name: data for name, data in some.items() if data}
+            left = filled(some)
             if left:
                 _put_bundle(files, folder_of_bundle(bundle), left)
             files.put(bundle, None)

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from ..model.entries import Unreadable, Value
 from ..model.errors import BadInput, Refused
-from ..model.values import FORMAT, record
+from ..model.values import FORMAT, filled, record
 from ..text.chunks import counted
 from .git_folder import kept_folder
 from .kept_texts import lengthen, shortened_places, text_before, unsaved_texts
@@ -275,7 +275,7 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
         raise BadInput(
             f"template {file}: {failure.problem.message}", failure.problem.hint
         ) from None
-    post.metadata.update({key: value for key, value in values.items() if value})
+    post.metadata.update(filled(values))
     return str(frontmatter.dumps(post, handler=handler)) + "\n"
 
 

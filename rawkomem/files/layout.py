@@ -497,6 +497,11 @@ class Sweep:
         return [f"{folder}/{name}" for folder, names in self.folders for name in names]
 
 
+def names_in(folder: str) -> list[str]:
+    """Return the names in a folder, sorted; none if there is no such folder."""
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
 def files_in(digest: str) -> int:
     """Return the number of files in the digest of a sweep."""
     return int(digest.partition(" ")[0])

@@ -24,7 +24,7 @@ from ..model.errors import RawkoError, Unwritable
 from ..model.values import TYPE_CHECKING
 from .blocks import LedgerRow, chain_rows
 from .git_folder import kept_folder
-from .layout import Layout, is_local_name, is_own_file, read_bytes, walk
+from .layout import Layout, is_local_name, is_own_file, names_in, read_bytes, walk
 from .private import (
     ASIDE,
     BUSY_TIMEOUT_MS,
@@ -509,19 +509,15 @@ def unused_paths(layout: Layout) -> list[str]:
         folder, name = os.path.split(own)
         paths += [
             os.path.join(folder, other)
-            for other in _names_in(folder)
+            for other in names_in(folder)
             if other != name and is_local_name(other)
         ]
         paths += [
             os.path.join(own, inner)
-            for inner in _names_in(own)
+            for inner in names_in(own)
             if ASIDE in inner and not inner.endswith(SUFFIXES[1:])
         ]
     return paths
-
-
-def _names_in(folder: str) -> list[str]:
-    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
 
 def records_in(path: str) -> list[str]:
@@ -530,7 +526,7 @@ def records_in(path: str) -> list[str]:
     if os.path.isdir(path):
         paths = [
             os.path.join(path, name)
-            for name in _names_in(path)
+            for name in names_in(path)
             if name.startswith(RECORDS) and name.endswith(".db")
         ]
     return [path for path in paths if is_own_file(path)]

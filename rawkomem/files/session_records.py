@@ -14,7 +14,7 @@ import json
 
 from ..model.entries import Draft
 from ..model.errors import NotFound, RawkoError
-from ..model.values import DAY, TYPE_CHECKING, as_dict, now, record, replace
+from ..model.values import DAY, TYPE_CHECKING, as_dict, filled, now, record, replace
 from ..text.acts import ASKED, DENIED, DONE_ANYWAY, REMINDED
 from .layout import Layout
 from .records import change, execute, insert, note, read
@@ -364,8 +364,7 @@ def _oldest_draft() -> int:
 
 
 def _insert_draft(db: Any, draft: Draft, decision: str, entry: str) -> None:
-    fields = {name: value for name, value in as_dict(draft).items() if value}
-    text = json.dumps(fields, ensure_ascii=False)
+    text = json.dumps(filled(as_dict(draft)), ensure_ascii=False)
     session = checksum(draft.session)
     insert(db, "drafts", draft.id, now(), session, text, draft.asked, decision, entry)
 

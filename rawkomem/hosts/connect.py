@@ -20,9 +20,9 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from ..files.installation import SHIPPED
-from ..files.layout import Layout
+from ..files.layout import Layout, explained
 from ..files.replace import is_below, read_whole, replace_whole
-from ..model.errors import BadInput, RawkoError, Refused, Unwritable
+from ..model.errors import BadInput, RawkoError, Refused
 from ..model.installed import how_to_add, how_to_reach
 from ..model.values import DAY, now, record, replace
 from ..repository.machine import Finding
@@ -758,15 +758,11 @@ def _write(change: FileEdit, project: str) -> None:
             f"{change.path} was changed meanwhile by another program",
             "run the command again",
         )
-    try:
+    with explained(f"cannot write {change.path}"):
         if change.after is None:
             os.unlink(file)
         else:
             replace_whole(change.path, change.after, within=project)
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot write {change.path}: {failure.strerror}", "check permissions"
-        ) from None
 
 
 def _remove_empty(folder: str, project: str) -> None:

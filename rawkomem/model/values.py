@@ -114,6 +114,11 @@ def filled(fields: Mapping[str, T]) -> dict[str, T]:
     return {key: value for key, value in fields.items() if value}
 
 
+def days_since(at: int, now: int) -> float:
+    """Return the days from a time to the present, at least 0; 0 if the time is not known."""
+    return max(0.0, (now - at) / DAY) if at else 0.0
+
+
 def without(fields: Mapping[str, T], *keys: str) -> dict[str, T]:
     """Return the fields except those with these keys."""
     return {key: value for key, value in fields.items() if key not in keys}

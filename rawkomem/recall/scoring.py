@@ -10,7 +10,15 @@ import math
 
 from ..model.entries import Memory
 from ..model.errors import BadInput, check_known
-from ..model.values import DAY, TYPE_CHECKING, extra_value, read_time, record, replace
+from ..model.values import (
+    DAY,
+    TYPE_CHECKING,
+    days_since,
+    extra_value,
+    read_time,
+    record,
+    replace,
+)
 from ..state.trust import Standing, explain_trust, type_of
 from ..text.chunks import counted
 from .signals import (
@@ -195,7 +203,7 @@ def _decay(memory: Memory, signals: Signals, question: Question) -> Value:
     touched = max(
         signals.accessed, memory.created, _time_said(memory, "lastAccessedAt")
     )
-    days = max(0.0, (question.at - touched) / DAY) if touched else 0.0
+    days = days_since(touched, question.at)
     given = str(extra_value(memory.extra, "confidence"))
     if given.isdecimal() and float(given) <= 100:
         confidence = float(given)

@@ -19,6 +19,7 @@ from ..text.chunks import (
     heading_level,
 )
 from ..text.clean import clean, with_newlines
+from ..text.language import identity
 from ..text.prose import code_spans, scan_for_injection
 from .find import redact
 
@@ -169,7 +170,7 @@ def filter_semantics(text: str, min_length: int = MIN_LENGTH) -> str:
     seen: set[str] = set()
     before = ""
     for paragraph, code in paragraphs(text):
-        key = " ".join(paragraph.lower().split())
+        key = identity(paragraph)
         is_repeated = key in seen and (key == before or key.endswith(SENTENCE_ENDS))
         if not is_repeated and (code or not _is_noise(paragraph.strip(), min_length)):
             kept.append(paragraph)

@@ -236,7 +236,7 @@ def is_random(value: str) -> bool:
         return True
     if len(value) < MIN_RANDOM_LENGTH or " " in value or is_wordy(value):
         return False
-    digits = sum(c.isdigit() for c in value)
+    digits = _digits(value)
     if digits == len(value):
         return digits >= LONG_NUMBER_DIGITS and entropy(value) >= MIN_DIGIT_ENTROPY_BITS
     if entropy(value) < MIN_ENTROPY_BITS:

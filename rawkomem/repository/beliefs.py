@@ -31,6 +31,7 @@ from ..model.values import (
 )
 from ..state.changes import (
     Conflict,
+    had_ended,
     open_conflicts,
     plan_archive,
     plan_reinforce,
@@ -491,8 +492,8 @@ class Beliefs(Wing):
         """Return the memories in use that a memory contradicts, by its claim or by an entry that says so."""
         claim = read_claim(memory.extra)
         # a memory that is no longer valid supersedes nothing
-        ended = 0 < memory.valid_until <= now()
-        others = self.claiming(*claim.key) if claim and not ended else ()
+        holds = claim and not had_ended(memory, now())
+        others = self.claiming(*claim.key) if claim and holds else ()
         conflicts = self._core.read(lambda: open_conflicts([memory], self._core.find))
         rivals = [*rivals_of(memory, others, self.predicates())]
         rivals += [conflict.other for conflict in conflicts]

@@ -33,7 +33,7 @@ from ..git.commit_checks import (
     restored_file,
 )
 from ..git.runner import committed_files, committing_people
-from ..git.staged import Staged, is_memory
+from ..git.staged import Staged
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.filters import without_records
@@ -190,7 +190,7 @@ class Edits(Wing):
             path: restored_file(path, data, edited.get(path))
             for path, data in committed.items()
         }
-        wanted = staged.texts(filter(is_memory, staged.now))
+        wanted = staged.everything
         before = by_memory(staged.entries_in({**wanted, **files}))
         after = by_memory(staged.entries_in(wanted))
         plan = plan_amendments(edits, before, after, by)

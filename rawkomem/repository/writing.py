@@ -390,7 +390,7 @@ def _told_in(what: Entry | Memory | None) -> tuple[object, ...]:
 
 def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
     """Yield a doubt if the body is a template, or contains a placeholder line of a shipped template."""
-    kind = entry.kind if entry.kind in CREATES else "memory"
+    kind = entry.kind if entry.creates else "memory"
     body = entry.body.strip()
     for is_shipped, text in read_templates(core.layout, kind):
         try:

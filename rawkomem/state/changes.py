@@ -583,17 +583,18 @@ def linking(
 
 
 def _reduce_link(fields: Fields, entry: Entry) -> Fields:
-    links = tuple((_link_type(entry), id) for id in ids_in(entry, "to"))
+    links = tuple((link_type(entry), id) for id in ids_in(entry, "to"))
     others = tuple(known for known in fields.get("links", ()) if known not in links)
     return {"links": others if _removes(entry) else (*others, *links)}
 
 
-def _link_type(entry: Entry) -> str:
+def link_type(entry: Entry) -> str:
+    """Return the type of the links that an entry adds or removes."""
     return str(entry.extra.get("type", RELATED))
 
 
 def _tell_link(entry: Entry) -> str:
-    return f"{'unlinked from' if _removes(entry) else 'linked to'} {names_or_nothing(ids_in(entry, 'to'))} as {_link_type(entry)}"
+    return f"{'unlinked from' if _removes(entry) else 'linked to'} {names_or_nothing(ids_in(entry, 'to'))} as {link_type(entry)}"
 
 
 LINK_KIND = ChangeKind(_reduce_link, _tell_link)
@@ -633,7 +634,7 @@ def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
 
 
 def _outweighs(memory: Memory, rival: Memory, trust: Trust) -> bool:
-    if _had_ended(memory, memory.created) and not _had_ended(rival, memory.created):
+    if had_ended(memory, memory.created) and not had_ended(rival, memory.created):
         return False  # it was no longer valid when it was written
     own = trust(memory)
     other = trust(rival)
@@ -643,7 +644,8 @@ def _outweighs(memory: Memory, rival: Memory, trust: Trust) -> bool:
     return _declared_trust(memory, own) >= _declared_trust(rival, other)
 
 
-def _had_ended(memory: Memory, at: int) -> bool:
+def had_ended(memory: Memory, at: int) -> bool:
+    """Return whether the window of a memory was over at a time."""
     return 0 < memory.valid_until <= at
 
 

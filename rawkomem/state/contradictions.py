@@ -26,7 +26,7 @@ from ..model.values import (
     replace,
 )
 from ..text.clean import late_regex
-from ..text.language import known_languages, language, read_language, word_set
+from ..text.language import identity, known_languages, language, read_language, word_set
 from ..text.prose import sentences
 
 if TYPE_CHECKING:
@@ -593,7 +593,7 @@ def prose_of(memory: Memory) -> Prose:
     return Prose(
         memory.id,
         frozenset(language().stems(memory.title)),
-        frozenset(" ".join(condition.lower().split()) for condition in memory.when),
+        frozenset(map(identity, memory.when)),
         read_statement(memory.title, language_of(memory.title)),
         (*statements, *joined),
         frozenset(id for type, id in memory.links if type == KEPT_BOTH),

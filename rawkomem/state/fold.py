@@ -13,7 +13,6 @@ from ..model.ids import order_key
 from ..model.values import (
     ACTIVE,
     AFTER,
-    CHANGES,
     DRAFT_STATUS,
     KEPT_BOTH,
     REPLACES,
@@ -129,7 +128,7 @@ def split_changes(
     An amendment that sets a value names the value that it replaces. If another value stands there, which another branch
     or somebody in an editor wrote, the amendment is used, and the other value waits for a review.
     """
-    changes = [entry for entry in ordered if entry.kind in CHANGES and not entry.draft]
+    changes = [entry for entry in ordered if entry.changes and not entry.draft]
     if vouches:
         changes = _without_copies(changes, vouches)
     own = {entry.id for entry in changes if vouches is None or vouches(entry)}
@@ -454,7 +453,7 @@ def after(memory: Memory, entries: Iterable[Entry]) -> Memory:
 def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
     counted: set[str] = {fields["id"]}  # an accepted value has the id of its entry
     for entry in ordered:
-        if entry.kind in CHANGES and not entry.draft:
+        if entry.changes and not entry.draft:
             fields |= REGISTRY[entry.kind].reduce(fields, entry)
             fields["updated"] = max(fields["updated"], entry.at)
             fields["entries"] += entry.id not in counted

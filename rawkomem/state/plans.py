@@ -18,11 +18,13 @@ from ..model.values import (
     CREATES,
     REPLACES,
     extra_value,
+    filled,
     is_empty_value,
     now,
     read_time,
     record,
     replace,
+    without,
 )
 from ..text.acts import act_problem
 
@@ -143,7 +145,7 @@ def entry_about(memory: Memory, entry: Entry) -> Entry:
     """Return an entry about a memory, with an id, the memory's path, a time after its last change, and what it knew."""
     assert entry.kind in CHANGES
     at = entry.at or max(now(), memory.updated + 1)
-    extra = {k: v for k, v in entry.extra.items() if k not in (REPLACES, AFTER)}
+    extra = without(entry.extra, REPLACES, AFTER)
     names = [value_name(field, getattr(memory, field)) for field in fields_known(entry)]
     if names and memory.status in PUT_AWAY:
         names.append(value_name(STATUS, memory.status))
@@ -170,8 +172,7 @@ def change_entry(
     memory: Memory, kind: str, by: str, extra: Mapping[str, Value]
 ) -> Entry:
     """Return an entry of this kind about a memory, with the keys that are not empty."""
-    filled = {key: value for key, value in extra.items() if value}
-    return entry_about(memory, Entry(kind=kind, by=by, extra=filled))
+    return entry_about(memory, Entry(kind=kind, by=by, extra=filled(extra)))
 
 
 def plan_change(

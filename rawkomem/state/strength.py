@@ -25,7 +25,15 @@ from ..format.mesh_fields import (
 from ..format.yamo import build_block, emit_yamo
 from ..model.entries import LESSON, Memory, Value
 from ..model.errors import BadInput
-from ..model.values import DAY, extra_value, filled, iso, read_moment, read_time, record
+from ..model.values import (
+    days_since,
+    extra_value,
+    filled,
+    iso,
+    read_moment,
+    read_time,
+    record,
+)
 from ..redaction.scrubber import scrubbed_text
 from ..text.chunks import counted
 from .changes import CHAIN
@@ -194,7 +202,7 @@ def strength_parts(
     memory: Memory, links: int, uses: int, last_use: int, now: int
 ) -> tuple[StrengthPart, ...]:
     """Return importance, age (0 if unknown), touch and category, which multiply; links and uses, which are added."""
-    age = _days(memory.created, now)
+    age = days_since(memory.created, now)
     touch = _untouched(memory, last_use, now)
     category = category_of(memory)
     weight = CATEGORY_FACTORS.get(category, 1.0)
@@ -253,11 +261,7 @@ def _number(said: object) -> float:
 
 
 def _untouched(memory: Memory, last_use: int, now: int) -> float:
-    return _days(max(memory.updated, last_use), now)
-
-
-def _days(since: int, now: int) -> float:
-    return max(0.0, (now - since) / DAY) if since else 0.0
+    return days_since(max(memory.updated, last_use), now)
 
 
 MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")

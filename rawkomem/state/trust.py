@@ -11,12 +11,12 @@ from ..model.entries import Entry, Memory, Value
 from ..model.filters import Facets
 from ..model.values import (
     ACTIVE,
-    DAY,
     EXPIRED,
     IMPORTANCE,
     NOT_YET_VALID,
     RECORDED,
     TYPE_CHECKING,
+    days_since,
     extra_value,
     is_empty_value,
     names_of_key,
@@ -395,7 +395,7 @@ def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
     lowered = (
         f"; it declares {claimed}" if claimed and source != standing.allowed else ""
     )
-    age = max(0.0, (now - memory.created) / DAY) if memory.created else 0.0
+    age = days_since(memory.created, now)
     counts = (memory.corroborations + 1, memory.reinforcements, memory.disputes, age)
     reasons = {
         "source": f"{source}: {standing.why}{lowered}",

@@ -183,7 +183,6 @@ STORED = Fields(
     "{reason:?  because %: decide with 'rawkomem review'}",
     remarks="{again:?the same text was stored a few minutes ago; nothing was written}\n"
     f"{{redacted:?{REDACTED_REMARK}}}",
-    redacted=lambda stored: any(item.redacted for item in stored.written),
     done=lambda stored: (
         "stored already"
         if stored.again

@@ -8,7 +8,7 @@ from typing import Any
 from ...model.errors import BadInput, NotFound
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...state.changes import RELATED, SIMILAR
+from ...state.changes import SIMILAR, link_type
 from ...state.graph import (
     MERMAID_EDGES,
     Edge,
@@ -126,7 +126,7 @@ PICTURE = Fields(
 WRITTEN_LINK = Fields(
     "id=entry.about type to=entry.extra.to path=entry.path",
     "{id} → {to}  {type}  {path:dim}",
-    type=lambda written: str(written.entry.extra.get("type", RELATED)),
+    type=lambda written: link_type(written.entry),
 )
 
 

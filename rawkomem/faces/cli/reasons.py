@@ -8,7 +8,7 @@ from typing import Any
 from ...files.layout import read_stdin
 from ...files.session_records import effects
 from ...model.entries import Task
-from ...model.values import iso, replace
+from ...model.values import filled, iso, replace
 from ...recall.earlier_tasks import MAX_BRIEF_TOKENS, NO_BRIEF, Brief
 from ...recall.excerpt import in_brackets, layer_label
 from ...recall.inject import injection_json
@@ -83,10 +83,8 @@ WHY = Fields(
 
 def _settled(explained: Explained) -> dict[str, str]:
     """Return how the contradictions of a memory were settled, by the id of the other memory."""
-    pairs = {
-        other.id: how_settled(explained.memory, other) for other in explained.conflicts
-    }
-    return {id: how for id, how in pairs.items() if how}
+    memory = explained.memory
+    return filled({one.id: how_settled(memory, one) for one in explained.conflicts})
 
 
 def _conflict_lines(explained: Explained) -> str:

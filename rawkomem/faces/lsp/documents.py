@@ -30,6 +30,7 @@ from ...repository import Repository
 from ...state.changes import Names, references
 from ...state.fold import fold
 from ...state.schema import frontmatter_keys
+from ...text.clean import with_newlines
 from ...text.conditions import match_condition
 from ...text.prose import without_code
 
@@ -293,7 +294,7 @@ def line_start(line: int) -> lsp.Range:
 
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text without their line endings."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return with_newlines(text).split("\n")
 
 
 KEY_LINE = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")

@@ -78,9 +78,7 @@ def _diagnostics(
         diagnostics.append(
             lsp.Diagnostic(
                 range=documents.range(document.lines, span.line, span.start, span.end),
-                message=f"{problem.message} ({problem.hint})"
-                if problem.hint
-                else problem.message,
+                message=problem.in_full,
                 severity=SEVERITY.get(
                     problem.level, lsp.DiagnosticSeverity.Information
                 ),

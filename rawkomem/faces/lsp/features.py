@@ -34,6 +34,7 @@ from ...model.values import (
     iso,
     now,
     record,
+    without,
 )
 from ...recall.relevance import explain_score
 from ...recall.search import Found, snippet
@@ -133,12 +134,9 @@ def _key_choices(
     """Return the keys that the frontmatter does not use yet; a duplicate key would make it unreadable."""
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
     used = {match[1] for match in map(KEY_LINE.match, others) if match}
-    free = {
-        key: declared for key, declared in frontmatter_keys().items() if key not in used
-    }
     return [
         Choice(f"{key}: ", declared.says, 0, key, ItemKind.Property)
-        for key, declared in free.items()
+        for key, declared in without(frontmatter_keys(), *used).items()
     ]
 
 
