@@ -249,7 +249,7 @@ def test_imported_memories_that_all_wait_are_counted(rawkomem, project, command)
     (project / "CLAUDE.md").write_text("## Tests\n\nRun them with pnpm.\n\n## Deploys\n\nOn Mondays.\n")
     rawkomem("import", "CLAUDE.md")
     result = rawkomem(*command)
-    assert result.stdout == "" and "1 memory waits for a review ('rawkomem review')" in result.stderr
+    assert result.stdout == "" and "2 memories wait for a review ('rawkomem review')" in result.stderr
 
 
 def test_inject_into_a_prompt_is_silent_about_it(rawkomem):
