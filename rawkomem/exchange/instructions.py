@@ -18,7 +18,13 @@ from ..learn.proposed_conditions import (
 from ..learn.skills import split_front
 from ..model.entries import Entry, Value
 from ..model.values import record
-from ..text.acts import APPLIES_KEY, PATHS_KEY, applies_of, patterns_given
+from ..text.acts import (
+    APPLIES_KEY,
+    MAX_ACT_PATTERNS,
+    PATHS_KEY,
+    applies_of,
+    patterns_given,
+)
 from ..text.chunks import fenced_lines, heading_level, heading_lines
 from ..text.clean import one_line
 from ..text.paths import is_file_glob
@@ -560,8 +566,13 @@ def _acts_of(section: Section, paths: Sequence[str], folder: str) -> dict[str, V
         below = [
             glob if glob.startswith(folder) else _below(folder, glob) for glob in found
         ]
-        acts[PATHS_KEY] = [*dict.fromkeys((*below, f"{folder}**"))]
-    return {APPLIES_KEY: acts} if acts else {}
+        acts[PATHS_KEY] = [*dict.fromkeys((f"{folder}**", *below))]
+    few: dict[str, Value] = {
+        key: some[:MAX_ACT_PATTERNS]
+        for key, some in acts.items()
+        if isinstance(some, list)
+    }
+    return {APPLIES_KEY: few} if few else {}
 
 
 def _below(folder: str, glob: str) -> str:

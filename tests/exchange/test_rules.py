@@ -1,7 +1,7 @@
 """Rules of Claude Code, Cursor and Copilot keep the files that they apply to, on the way in and out."""
 
 import pytest
-from rawkomem.text.acts import Act, applies_of, fits
+from rawkomem.text.acts import MAX_ACT_PATTERNS, Act, applies_of, fits
 
 RULE = "# Return problem details\n\nEvery error of the api is an RFC 9457 object, never a bare string.\n"
 PAGES = {  # format → folder and name of a rule, and its frontmatter
@@ -131,4 +131,12 @@ def test_a_rule_of_a_folder_applies_to_the_files_of_this_folder(repository, proj
     )
     done = repository.exchange.import_from(str(page))
     paths = [item.entry.extra["appliesTo"]["paths"] for item in done.news]
-    assert paths == [["web/**"], ["web/**/migration*/**", "web/**"]]
+    assert paths == [["web/**"], ["web/**", "web/**/migration*/**"]]
+
+
+def test_a_rule_that_names_more_acts_than_a_memory_may_have_is_imported(repository, project):
+    page = project / "AGENTS.md"
+    page.write_text("# Us\n\n## Made\n\n" + "".join(f"Do not edit `made/a{n}.py`. " for n in range(40)) + "\n")
+    done = repository.exchange.import_from(str(page))
+    (item,) = done.news
+    assert not done.skipped and len(item.entry.extra["appliesTo"]["paths"]) == MAX_ACT_PATTERNS
