@@ -146,7 +146,13 @@ def _with_other_places(item: ImportDecision, copies: Sequence[Entry]) -> ImportD
     if APPLIES_KEY in extra:
         paths = [applies_of(one.extra).paths for one in (entry, *copies)]
         every: list[Value] = [*dict.fromkeys(glob for some in paths for glob in some)]
-        extra[APPLIES_KEY] = {PATHS_KEY: every[:MAX_ACT_PATTERNS]} if all(paths) else {}
+        # a copy without paths applies to all files; commands and texts are those of the rule in every place
+        acts: dict[str, Value] = {}
+        if isinstance(found := extra[APPLIES_KEY], dict):
+            acts = without(found, PATHS_KEY)
+        if all(paths):
+            acts[PATHS_KEY] = every[:MAX_ACT_PATTERNS]
+        extra = without(extra, APPLIES_KEY) | ({APPLIES_KEY: acts} if acts else {})
     entry = replace(entry, when=when, extra=extra)
     written = tuple(entry if one is item.entry else one for one in item.plan.entries)
     return replace(item, entry=entry, plan=Plan(written, item.plan.why))

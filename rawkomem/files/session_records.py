@@ -33,6 +33,10 @@ POINTER = (
 )
 
 
+# begins the key of a rule that always applies and with which the session started
+AT_START = "start:"
+
+
 @record
 class Told:
     """The memories that a session received since its context was last empty, and its last prompt."""

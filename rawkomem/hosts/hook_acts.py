@@ -272,19 +272,30 @@ def _not_told(
     """Return the rules whose text, and those whose title the session gets now, and record them.
 
     Of the named rules, those for whose text there is no room count as others. A title is not handed over if the session has
-    received the text, also with a prompt, or if no person vouches for the rule.
+    received the text, also with a prompt, or if no person vouches for the rule. Nothing is said of a rule that always
+    applies and with which the session started.
     """
-    from ..files.session_records import POINTER, note_told, told_to  # opens the records
+    from ..files.session_records import (  # opens the records
+        AT_START,
+        POINTER,
+        note_told,
+        told_to,
+    )
 
     # a sub-agent has a context of its own; two hooks of one host may both run
     session = f"{call.session} {call.fields.get('agent_id', '')}".strip()
     apart = call.host if HOSTS[call.host].is_apart(call) else ""
     known = told_to(layout, session).keys
     start = f"act:{apart}:"
-    new = [rule for rule in (*named, *others) if start + rule.key not in known]
+    received = {key.partition("@")[0] for key in known if not key.endswith(POINTER)}
+    new = [
+        rule
+        for rule in (*named, *others)
+        if start + rule.key not in known
+        and not (rule.is_at_start and AT_START + rule.key in known)
+    ]
     names = {rule.key for rule in named}
     texts = [rule for rule in new if rule.key in names][:MAX_REMINDERS]
-    received = {key.partition("@")[0] for key in known if not key.endswith(POINTER)}
     titles = [
         rule
         for rule in new

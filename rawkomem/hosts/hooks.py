@@ -14,7 +14,13 @@ from collections.abc import Callable, Collection, Iterable
 
 from ..files.background import do_unwaited
 from ..files.layout import Layout, find_layout, personal_root
-from ..files.session_records import DraftRecords, note_fresh, prompts_since
+from ..files.session_records import (
+    AT_START,
+    DraftRecords,
+    note_fresh,
+    note_told,
+    prompts_since,
+)
 from ..model.entries import AGREED, CORRECTION, DECISION, PREFERENCE, RULE, Draft
 from ..model.errors import RawkoError
 from ..model.user_settings import LEARNING_GUARD
@@ -259,6 +265,8 @@ def _open_session(repository: Repository, call: Call) -> Callable[[], None] | No
     ):
         begun = opening(repository, received, HOSTS[call.host].max_context_bytes)
         say(answer(call, begun.text, _notice(repository.layout, call)))
+        keys = [f"{AT_START}{memory.id}@{memory.worded}" for memory in begun.in_full]
+        note_told(repository.layout, call.session, 0, keys)
     repository.core.wake_sinks()
     return None
 

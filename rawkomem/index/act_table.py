@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ACT_TABLE = "acts"  # start of the file's name
-TABLE_VERSION = "5"  # raise it if the rows or what they hold change
+TABLE_VERSION = "7"  # raise it if the rows or what they hold change
 MARK_END = b"\0"
 
 
@@ -36,6 +36,9 @@ class ActRule:
     valid_from: int = 0
     valid_until: int = 0
     is_doubted: bool = False  # no person vouches for it
+    is_at_start: bool = (
+        False  # it only reminds, and sessions start with it while there is room
+    )
 
     @property
     def id(self) -> str:

@@ -72,7 +72,6 @@ def act_rules(core: Core) -> list[ActRule]:
             if (applies := applies_of(memory.extra, memory.when)) != Applies()
             and memory.status == ACTIVE
             and memory.kind not in RECORDED
-            and not _is_at_start(memory)
         ]
         doubted = core.view(None).believed.unverified(one for one, _ in applying)
         authors = core.authors() if doubted else None
@@ -93,12 +92,6 @@ def act_rules(core: Core) -> list[ActRule]:
     except OSError as failure:
         core.warn(f"the table of rules for acts was not written: {failure}")
     return rules
-
-
-def _is_at_start(memory: Memory) -> bool:
-    """Return whether each session starts with a rule, so that an act need not remind of it."""
-    is_always = str(memory.extra.get(ALWAYS_KEY)).lower() == "true"
-    return is_always and guard_of(memory.extra) == REMIND
 
 
 def _affordable(
@@ -128,6 +121,7 @@ def _rule(
         f"Read: {place_to_read(memory)}",
     ]
     note = DOUBTED_NOTE if is_doubted else VOUCHED_NOTE
+    is_always = str(memory.extra.get(ALWAYS_KEY)).lower() == "true"
     return ActRule(
         f"{memory.id}@{memory.worded}",
         min(guard_of(memory.extra), most, key=GUARDS.index),
@@ -138,6 +132,7 @@ def _rule(
         memory.valid_from,
         memory.valid_until,
         is_doubted,
+        is_always and guard_of(memory.extra) == REMIND,
     )
 
 

@@ -340,12 +340,27 @@ def test_no_title_of_a_rule_that_the_session_has(memories, git, tell):
         )
     git("add", "-A")
     git("commit", "-qm", "rules")
+    tell("claude", "session-start", claude("SessionStart", source="startup"))
     assert FOLDER_RULES[2] in tell(
         "claude", "prompt", claude("UserPromptSubmit", prompt="where do icons come from, lucide?")
     )
     asked = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/web/x.svelte", "content": "x"}}
-    heard = decision(tell("claude", "before-tool", claude("PreToolUse", **asked)))[1]
-    assert [number for number, title in enumerate(FOLDER_RULES) if title in heard] == [1, 3, 4, 5, 6]
+
+    def heard() -> list[int]:
+        told = decision(tell("claude", "before-tool", claude("PreToolUse", **asked)))[1]
+        return [number for number, title in enumerate(FOLDER_RULES) if title in told]
+
+    assert heard() == [1, 3, 4, 5, 6]
+
+
+def test_an_act_reminds_of_what_always_applies_if_the_session_did_not_start_with_it(memories, git, tell):
+    """At its start there is room for some of these rules."""
+    (memories / "a.md").write_text(
+        f"---\ntitle: Name the owner\nalwaysApply: true\nappliesTo:\n  paths: ['marked/**']\n---\n\n{WHY}\n"
+    )
+    git("add", "-A")
+    git("commit", "-qm", "rules")
+    assert "Name the owner" in decision(tell("claude", "before-tool", claude("PreToolUse", **WRITE)))[1]
 
 
 def test_rules_that_nobody_vouches_for_displace_no_others(memories, git, tell):
