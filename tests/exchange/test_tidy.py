@@ -12,6 +12,8 @@ from rawkomem.exchange.imported_entries import conditions_from_description, cond
 from rawkomem.exchange.instructions import plain_lines, shortened_page, strip_page
 from rawkomem.hosts.hook_sessions import opening
 from rawkomem.model.errors import NotFound
+from rawkomem.recall.signals import filter_of
+from rawkomem.text.acts import applies_of
 from rawkomem.text.conditions import match_condition
 
 
@@ -239,6 +241,14 @@ def test_a_copy_is_not_rejected_with_one_page_while_another_says_it(repository, 
         repository.beliefs.review_all("CLAUDE.md", "reject")
     (memory,) = repository.beliefs.review_all("instructions", "reject")
     assert memory.title == "Lockfile" and memory.status == "archived"
+
+
+def test_a_rule_that_stands_in_two_files_keeps_the_commands_at_which_it_reminds(repository, project):
+    text = "# Here\n\n## Commits\n\nRun the linter before each commit, and squash what belongs together.\n"
+    paths = put(project, {"CLAUDE.md": text, "AGENTS.md": text})
+    repository.exchange.import_all(paths)
+    (memory,) = repository.get_many([row.id for row in repository.list(filter_of(include=["all"]))])
+    assert applies_of(memory.extra).commands == ("git commit*",)
 
 
 @pytest.mark.parametrize("other", [("Never edit", "Edit"), ("yarn install", "yarn install 4.2")])
