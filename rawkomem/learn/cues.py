@@ -104,29 +104,25 @@ def cues_in(sentence: str) -> tuple[Cue, ...]:
 
 
 @cache
-def _politeness(code: str) -> re.Pattern[str] | None:
-    words = languages().get(code, {}).get("polite")
-    return words and caseless(
-        rf"(?:(?<=\S),? )?(?:{words})(?=[.;:!?]|$)|(?:{words}),? ?"
-    )
+def _words_of(code: str, key: str, around: str) -> re.Pattern[str] | None:
+    """Return a pattern of a language's file, put into another pattern in place of "WORDS"; None if it has none."""
+    words = languages().get(code, {}).get(key)
+    return words and caseless(around.replace("WORDS", f"(?:{words})"))
 
 
 def without_politeness(sentence: str) -> str:
     """Return a sentence without "please" and without lead-ins such as "no," and "from now on,"."""
-    polite = _politeness(language_of(sentence))
+    around = r"(?:(?<=\S),? )?WORDS(?=[.;:!?]|$)|WORDS,? ?"
+    polite = _words_of(language_of(sentence), "polite", around)
     bare: str = LEAD_INS.sub("", polite.sub("", sentence) if polite else sentence)
     return bare if len(bare) > MIN_PLAIN_CHARS else sentence
 
 
-@cache
-def _beginnings(code: str) -> re.Pattern[str]:
-    return caseless(languages().get(code, {}).get("begins", ""))
-
-
 def begins_as_rule(sentence: str) -> bool:
     """Return whether a sentence begins as a rule does: "never", "don't", "we …". True in a language without such words."""
-    known = _beginnings(language_of(sentence))
-    return bool(known.match(without_politeness(sentence)) or known.match(sentence))
+    known = _words_of(language_of(sentence), "begins", "WORDS")
+    said = (without_politeness(sentence), sentence)
+    return known is None or any(map(known.match, said))
 
 
 AGREES = caseless(
@@ -150,17 +146,10 @@ QUALIFIES = caseless(  # restricts or takes back an agreement
 SENTENCE_END = re.compile(r"[.!?]\s|\n")
 
 
-@cache
-def _reasons(code: str) -> re.Pattern[str] | None:
-    words = languages().get(code, {}).get("reasons")
-    return words and caseless(
-        rf"^(?:{words})[^,，]*[,，]\s*|,?\s?(?:{words}).*?(?=[.!?。](?:\s|$)|$)"
-    )
-
-
 def without_reasons(text: str) -> str:
     """Return a text without the reasons that it gives: without "because …", each until the end of its sentence."""
-    reasons = _reasons(language_of(text))
+    around = r"^WORDS[^,，]*[,，]\s*|,?\s?WORDS.*?(?=[.!?。](?:\s|$)|$)"
+    reasons = _words_of(language_of(text), "reasons", around)
     return (reasons.sub("", text) if reasons else "") or text
 
 

@@ -208,7 +208,7 @@ def _error_in(output: str) -> str:
 MIN_ASKED_SCORE = 0.7  # of a draft that the person is asked about
 MIN_MORE_SCORE = 0.3  # of the others
 # drafts of one session that the person is asked about: those with the highest scores
-MAX_ASKED = 8
+MAX_ASKED = 12
 MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS = "asks to remember it"
@@ -590,24 +590,31 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
         kind = CORRECTION
     else:
         kind = max(kinds, key=kinds.__getitem__, default="")
-    is_clear = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits) and (
-        cues.begins_as_rule(key) or _has_cue(key, cues.NOTE)
-    )
+    clear = [one for one in (key, *told) if _is_clear(one)][:1]
     if kind and exchange.before and answer_to_agent(exchange.said) == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
         kind = CORRECTION
     if any(_has_cue(one, cues.WISH) for one in told if one != key):
         parts.append(("asks for something", WISH_SCORE))
     if not kind and cues.PROPOSES.search(exchange.agreed):
-        is_clear = bool(cues.SETTLES.search(exchange.agreed))
+        clear = cues.SETTLES.findall(exchange.agreed)
         parts = [("agrees with the agent", AGREED_SCORE)]
         kind = AGREED
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
     score = sum(weight for _, weight in parts) if kind else 0.0
-    if not is_clear or any(cue.kind == cues.DOUBT for cue in hits):
+    if not clear or _has_cue(clear[0], cues.DOUBT):
         score = min(score, MAX_WEAK_SCORE)
     kind = {cues.NOTE: RULE, cues.BAN: RULE, cues.WISH: PREFERENCE}.get(kind, kind)
     return Statement(score, kind or DECISION, why)
+
+
+def _is_clear(sentence: str) -> bool:
+    """Return whether a sentence begins as a rule or is to be written down, and has more than hints."""
+    hits = cues.cues_in(sentence)
+    is_strong = any(cue.kind and cue.weight >= MIN_CLEAR_WEIGHT for cue in hits)
+    return is_strong and (
+        cues.begins_as_rule(sentence) or _has_cue(sentence, cues.NOTE)
+    )
 
 
 def _strength(sentence: str) -> float:

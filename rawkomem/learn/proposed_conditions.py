@@ -150,17 +150,14 @@ def _kinds_named(rule: str) -> list[dict[str, str]]:
     occasion = cues.OCCASION.search(rule)
     named = []
     for kind in kinds_of_work().values():
-        words = [*_words_of(kind, "named", rule), *_words_of(kind, "tools", rule)]
+        words = _words_of(kind, "named", rule) + _words_of(kind, "tools", rule)
         if words:
             at = min(rule.lower().find(word[:-1]) % len(rule) for word in words)
-            is_occasion = occasion and occasion.start() < at < occasion.end()
-            named.append((at, is_occasion, kind))
+            named.append((at, kind))
     named.sort(key=lambda one: one[0])
-    return [
-        kind
-        for number, (_, is_occasion, kind) in enumerate(named)
-        if number == 0 or is_occasion or len(named) > MAX_KINDS
-    ]
+    from_, to = occasion.span() if occasion else (0, 0)
+    chosen = named[:1] + [one for one in named[1:] if from_ < one[0] < to]
+    return [kind for _, kind in (named if len(named) > MAX_KINDS else chosen)]
 
 
 def _words_of(kind: Mapping[str, str], key: str, rule: str) -> list[str]:

@@ -184,7 +184,7 @@ def test_a_draft_whose_text_lost_the_point_is_not_right(tmp_path):
 @pytest.mark.skipif(not SHARED.exists(), reason="the whole set of sessions is not here")
 @pytest.mark.parametrize(
     ("name", "gold", "precision", "recall", "more"),
-    [("sessions-dev", 25, 0.72, 0.32, 0.58), ("sessions-bookminder", 73, 0.72, 0.28, 0.54)],
+    [("sessions-dev", 25, 0.72, 0.36, 0.58), ("sessions-bookminder", 73, 0.72, 0.40, 0.54)],
 )
 def test_the_whole_sets_of_sessions(name, gold, precision, recall, more):
     report = measure_learning([str(SHARED.with_name(f"{name}.json.xz"))], lambda message: None)
@@ -297,10 +297,24 @@ def test_code_between_words_and_a_rule_in_a_quotation_stay():
     assert answer("The README says this rule:\n> never use grep, use rg") == []
 
 
-def test_a_session_brings_its_eight_best_drafts_and_corrections_come_first():
+def test_a_session_brings_its_twelve_best_drafts_and_corrections_come_first():
     rules = [
         f"prefer {tool} rather than make"
-        for tool in ("just", "task", "rake", "scons", "ninja", "tup", "meson", "bazel", "waf")
+        for tool in (
+            "just",
+            "task",
+            "rake",
+            "scons",
+            "ninja",
+            "tup",
+            "meson",
+            "bazel",
+            "waf",
+            "buck",
+            "pants",
+            "gup",
+            "redo",
+        )
     ]
     strong = "no, you keep editing the generated files, never touch the vendor folder"
     turns = [words for rule in (*rules, strong) for words in (rule, "I edited the generated files.")]
@@ -579,6 +593,36 @@ def test_an_order_or_a_request_to_remember_is_asked_about_in_any_wording(said):
 )  # fmt: skip
 def test_a_wish_a_bug_report_or_thanks_is_not_asked_about(said):
     assert answer(said, "The file is written.") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "make all columns of the view sortable",
+        "I don't like the blue color of the header",
+        "Don't make any changes, just find out why it differs",
+        "Make sure they are all connected and working",
+        "Make the grid align with the positions, not in between",
+        "You dropped the last column instead of the first",
+        "Stop right there.",
+    ],
+)
+def test_one_task_or_one_report_is_not_asked_about(said):
+    assert answer(said, "The table is written.") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Make sure the translations are used throughout the service",
+        "I would preffer to use the same fixture in every test",
+        "Explain both options to me before you try to implement one of them",
+        "Regarding the buttons: avoid loading animations",
+        "I dislike comments in config files. If you'll be reading these in the future, always expect the docs to hold them",
+    ],
+)
+def test_a_rule_in_other_words_is_asked_about(said):
+    assert len(answer(said, "The table is written.")) == 1
 
 
 def test_the_task_of_a_session_is_not_asked_about_and_a_rule_beside_it_is():
