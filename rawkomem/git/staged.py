@@ -36,9 +36,7 @@ HIDING = re.compile(
 # an id with a hash, which stands for another spelling
 HASHED_ID = re.compile(r"\b[0-9a-f]{8}(?:#\d+)?$")
 PLAIN_WORD = re.compile(r"[\w./@#-]+", re.ASCII)
-TOKENS = re.compile(rb"[a-z0-9]+")  # of a text in lower case
-ESCAPED = re.compile(rb"\\[ntr]")  # blanks in YAML
-MAX_WORDS = 100  # for more, the tokens of each file are looked up, which is quicker
+MAX_WORDS = 500  # for more, all files are parsed, which is quicker
 MAX_PARTS = 3  # of a text that is searched: its longest words
 Key = tuple[bytes, ...]
 # of the environment variables in which git names merged commits for hooks
@@ -137,29 +135,18 @@ class Staged:
     def holding(self, words: Collection[str]) -> dict[str, bytes]:
         """Return path → bytes of the staged memory files that may hold one of these words, ids or texts."""
         keys = set(map(search_key, words))
-        if () in keys:
+        if () in keys or len(keys) > MAX_WORDS:
             return self.everything
         self._search([key for key in keys if key not in self._places])
-        found = {*self._unsearchable}.union(*(self._places[key] for key in keys))
+        found = {path for key in keys for path in self._places[key]}
         return {path: data for path, data in self.everything.items() if path in found}
 
     def _search(self, keys: Collection[Key]) -> None:
         """Find the files that hold all parts of a key, for each of these keys."""
         self._places.update((key, []) for key in keys)
-        by_token: dict[bytes, list[Key]] = {}
-        for key in keys if len(keys) > MAX_WORDS else ():
-            token = max(TOKENS.findall(key[0]), key=len, default=b"")
-            by_token.setdefault(token, []).append(key)
         for path, text in self._searched if keys else ():
-            asked: Iterable[Key] = keys
-            if by_token:
-                plain = ESCAPED.sub(b" ", text) if b"\\" in text else b""
-                tokens = {*TOKENS.findall(text), *TOKENS.findall(plain), b""}
-                asked = (
-                    key for token in tokens & by_token.keys() for key in by_token[token]
-                )
-            for key in asked:
-                if key[0] in text and all(part in text for part in key):
+            for key in keys:
+                if text is None or all(part in text for part in key):
                     self._places[key].append(path)
 
     @cached_property
@@ -168,16 +155,7 @@ class Staged:
         return {}
 
     @cached_property
-    def _unsearchable(self) -> list[str]:
-        """Return the paths of the staged files that a search for bytes may miss."""
-        return [
-            path
-            for path, data in self.everything.items()
-            if b"\\" in data and HIDING.search(data)
-        ]
-
-    @cached_property
-    def _searched(self) -> list[tuple[str, bytes]]:
+    def _searched(self) -> list[tuple[str, bytes | None]]:
         """Return (path, text to search) of the staged files."""
         return [(path, searched(data, path)) for path, data in self.everything.items()]
 
@@ -443,11 +421,13 @@ def search_key(word: str) -> Key:
     return tuple(part.encode("utf-8", "replace") for part in longest)
 
 
-def searched(data: bytes, path: str) -> bytes:
+def searched(data: bytes, path: str) -> bytes | None:
     """Return the text of a file for a search: in lower case, without invisible characters, with its path.
 
-    A file without an id has its name as its id.
+    A file without an id has its name as its id. Return None if YAML may spell a word of the file in another way.
     """
+    if b"\\" in data and HIDING.search(data):
+        return None
     data += b"\n" + os.fsencode(path)
     if data.translate(None, PLAIN_BYTES):
         text = normalize("NFC", clean(data.decode("utf-8", "replace")))

@@ -192,14 +192,10 @@ def overview_view(repository: Repository, query: Query, render: Render) -> Facts
             core.index.store.values("tags"),
         )
     )
+    shown = [row for row in states if row[1] != HIDDEN_STATUS]
     kinds: Counter[str] = Counter()
     others: Counter[str] = Counter()
-    filters: dict[str, Counter[str]] = {"kind": Counter(), "status": Counter()}
-    for kind, status, valid, number in states:
-        if status == HIDDEN_STATUS:
-            continue
-        filters["kind"][kind] += number
-        filters["status"][status] += number
+    for kind, status, valid, number in shown:
         if valid and status in READABLE:
             kinds[kind] += number
         else:
@@ -214,10 +210,10 @@ def overview_view(repository: Repository, query: Query, render: Render) -> Facts
         "others": _counted(others, STATUSES),
         "kinds": _counted(kinds, CREATES),
         "filters": {
-            "kind": [*_counted(filters["kind"], CREATES)],
+            "kind": [*_counted((kind for kind, *_ in shown), CREATES)],
             "type": [*_counted(type for type, _ in types if type)],
             "importance": [*IMPORTANCE[1:]],
-            "status": [*_counted(filters["status"], STATUSES)],
+            "status": [*_counted((status for _, status, *_ in shown), STATUSES)],
             "tag": sorted(tag for tag, _ in tagged.most_common(MAX_TAGS_OFFERED)),
         },
         "waiting": len(repository.waiting()),
