@@ -10,7 +10,7 @@ from ..files.git_folder import FETCH_ALL, FETCH_FILES, cut_off_at, find_git, git
 from ..files.layout import FOLDER
 from ..model.errors import Busy, Unwritable
 from ..model.values import RECORDED, TYPE_CHECKING, Problem, warning
-from ..state.trust import AGENTS, HIDDEN_AUTHOR, PERSON, author_state
+from ..state.trust import AGENTS, HIDDEN_AUTHOR, PERSON, UNKNOWN, author_state
 from ..text.chunks import counted
 from ..text.clean import one_line
 from .stores.database import marks, open_database
@@ -33,10 +33,12 @@ SELECT author FROM introduced WHERE digest = ?1 AND EXISTS (SELECT 1 FROM commit
 UNCOMMITTED_FILES = (
     "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
 )
-WITH_HIDDEN_AUTHOR = """
-SELECT DISTINCT e.target FROM entries e JOIN introduced i ON i.digest = e.digest
-WHERE i.author = ?1 AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = e.digest)
+# committed entries whose author git cannot tell, and their memories
+HIDDEN = f"""
+SELECT digest FROM introduced i WHERE author = '{HIDDEN_AUTHOR}'
+AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = i.digest)
 """
+WITH_HIDDEN_AUTHOR = f"SELECT DISTINCT target FROM entries WHERE digest IN ({HIDDEN})"
 VOUCHED = "SELECT c.digest, i.author FROM committed c JOIN introduced i ON i.digest = c.digest"
 # Memories that change when vouching is switched on or off: those with copied entries, which then count once, those
 # with several changes, because two branches may each have set a text, and records, for which no commit vouches.
@@ -45,6 +47,7 @@ FOLDED_OTHERWISE = (
     f" UNION SELECT id FROM memories WHERE kind IN {RECORDED}"
 )
 SWITCHED_OFF = "switched off"
+CHOSEN = {"": -1, UNKNOWN: 1, PERSON: 2}  # of entries that share an id, the highest
 GIT_RETRY_S = 600  # after git has failed, it is asked again after this time
 MAX_REASON_CHARS = 500
 GIT_UNREADABLE = "git-unreadable"
@@ -70,7 +73,7 @@ class Authors:
     def of_memories(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return memory → entry id → who committed it (see state/trust.py), for all entries about the memories.
 
-        If two entries share an id, a person's entry counts.
+        If two entries share an id, the one counts that the fold uses: a person's, else one whose author is unknown.
         """
         database = self.index.reading()
         asked = _is_git_known(database)
@@ -81,7 +84,7 @@ class Authors:
             uncommitted = bool(digest) and path.partition("/")[0] not in ignored
             state = self.state(author or ("" if uncommitted else HIDDEN_AUTHOR))
             states = found.setdefault(target, {})
-            if entry not in states or state == PERSON:
+            if CHOSEN.get(state, 0) > CHOSEN.get(states.get(entry, ""), 0):
                 states[entry] = state
         return found
 
@@ -107,11 +110,9 @@ class Authors:
         """Return the memories with a committed entry whose author git cannot tell: the clone lacks older commits."""
         database = self.index.reading()
         # entries have no index by digest, and most clones have no hidden author
-        if not database.execute(
-            "SELECT 1 FROM introduced WHERE author = ?", (HIDDEN_AUTHOR,)
-        ).fetchone():
+        if _kept_fact(database, "hidden") != "on":
             return set()
-        return {id for (id,) in database.execute(WITH_HIDDEN_AUTHOR, (HIDDEN_AUTHOR,))}
+        return {id for (id,) in database.execute(WITH_HIDDEN_AUTHOR)}
 
     def problems(self) -> list[Problem]:
         """Return a Problem if git cannot be read, or if this clone lacks commits that would vouch for memories."""
@@ -180,6 +181,7 @@ class Authors:
         before = after = {
             digest for (digest,) in db.execute("SELECT digest FROM vouched")
         }
+        hidden_before = hidden = {digest for (digest,) in db.execute(HIDDEN)}
         if self._may_replace(history, was_on):
             db.execute(
                 "DELETE FROM introduced; DELETE FROM committed; DELETE FROM vouched"
@@ -204,6 +206,8 @@ class Authors:
             is_on = bool(after)
             facts |= {"head": history.head, "ignored": " ".join(history.ignored)}
             facts["vouching"] = "on" if is_on else "off"
+            hidden = {digest for (digest,) in db.execute(HIDDEN)}
+            facts["hidden"] = "on" if hidden else "off"
         else:  # but what HEAD no longer holds is not in use
             db.execute("DELETE FROM committed")
             facts["head"] = ""
@@ -213,6 +217,7 @@ class Authors:
             target
             for target, digest in db.execute("SELECT target, digest FROM entries")
             if (not was_on or digest in before) != (not is_on or digest in after)
+            or digest in hidden ^ hidden_before
         }
         if was_on != is_on:
             targets |= {target for (target,) in db.execute(FOLDED_OTHERWISE)}

@@ -41,6 +41,7 @@ from ..text.chunks import cut_chunks
 from ..text.conditions import Fired, Situation, fires, read_conditions
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
+from .authors import HIDDEN, WITH_HIDDEN_AUTHOR
 from .catalogue import FIRST_HELD, ROW_COLUMNS, UNREAD, Catalogue, memory_of
 from .claims import Statements, drop_facts, put_claim
 from .conditions import put_conditions
@@ -221,26 +222,61 @@ def _names_of_reference(name: str) -> list[str]:
 # A sync folds memories with it; index/authors.py folds memories again whose entries were
 # committed since.
 
-IS_VOUCHING_ON = "SELECT value FROM authorship WHERE key = 'vouching'"
+VOUCHING = (
+    "SELECT key FROM authorship WHERE key IN ('vouching', 'hidden') AND value = 'on'"
+)
 
 
 class Vouching:
-    """Looks entries up. With `strict`, commits and typed reviews count, but no other typed entries."""
+    """Looks entries up. With `strict`, commits and typed reviews count, but no other typed entries.
 
-    def __init__(self, layout: Layout, db: apsw.Connection, strict: bool = False):
+    If git does not name a person who committed an entry (`is_on` is False), every entry counts as a person's, except changes
+    of memories whose author git hides.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        db: apsw.Connection,
+        strict: bool = False,
+        is_on: bool = True,
+    ):
         self.layout = layout
         self.db = db
         self.strict = strict
+        self.is_on = is_on
+        self._hidden: tuple[set[str], set[str]] | None = None
         self._arrivals: Arrivals | None = None
         self._known: dict[str, bool] = {}
 
-    def __call__(self, entry: Entry) -> bool:
-        """Return whether a person vouches for an entry. Nobody reads a record of a run because it is committed."""
+    def __call__(self, entry: Entry) -> bool | None:
+        """Return whether a person vouches for an entry; None if git hides who committed it.
+
+        Nobody reads a record of a run because it is committed.
+        """
+        digests, memories = self._with_hidden_author()
+        if not self.is_on and entry.target not in memories:
+            return True
         if not entry.digest or entry.kind in RECORDED:
             return False
-        return self.is_committed(entry.digest) or self.is_typed(
+        if self.is_committed(entry.digest) or self.is_typed(
             entry.id, entry.digest, entry.kind
-        )
+        ):
+            return True
+        if entry.digest in digests:
+            return None if self.is_on else True
+        return False
+
+    def _with_hidden_author(self) -> tuple[set[str], set[str]]:
+        """Return the entries whose author git hides, by digest, and the ids of their memories."""
+        if self._hidden is None:
+            self._hidden = set(), set()
+            if "hidden" in _vouching_facts(self.db):
+                self._hidden = (
+                    {digest for (digest,) in self.db.execute(HIDDEN)},
+                    {id for (id,) in self.db.execute(WITH_HIDDEN_AUTHOR)},
+                )
+        return self._hidden
 
     def is_committed(self, digest: str) -> bool:
         """Return whether a person committed an entry, and HEAD holds it."""
@@ -263,21 +299,24 @@ class Vouching:
 def vouching_of(
     layout: Layout, db: apsw.Connection, strict: bool = False
 ) -> Vouching | None:
-    """Return which entries are vouched for; None if no person has committed an entry: then all entries count.
+    """Return which entries are vouched for; None if no person can have committed an entry: then all entries count.
 
     With `strict`, never return None.
     """
-    if strict or db.execute(IS_VOUCHING_ON).fetchone() == ("on",):
-        return Vouching(layout, db, strict)
-    return None
+    is_on = strict or "vouching" in (facts := _vouching_facts(db))
+    return Vouching(layout, db, strict, is_on) if is_on or facts else None
 
 
-# Keeps what a person committed in use, until a commit changes it: an edit or a removal in the work
+def _vouching_facts(db: apsw.Connection) -> set[str]:
+    return {key for (key,) in db.execute(VOUCHING)}
+
+
+# Keeps what a person committed, or may have committed, in use, until a commit changes it: an edit or a removal in the work
 # tree only proposes. The archive and the records of work are not in use, so they are not held.
 
 HELD_AREAS = ("memories", CHANGED)
 MISSING = f"""
-SELECT blob, digest FROM committed WHERE digest IN (SELECT digest FROM vouched) AND digest NOT IN (
+SELECT blob, digest FROM committed WHERE digest IN (SELECT digest FROM vouched UNION {HIDDEN}) AND digest NOT IN (
     SELECT digest FROM entries WHERE number < {FIRST_HELD} AND path NOT LIKE '{ARCHIVE}%')
 """
 HELD = f"SELECT path, digest, target FROM entries WHERE number >= {FIRST_HELD}"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ..files.append import Written
     from ..files.session_records import Access
     from ..git.citations import CitationChecks, Cited
-    from ..index.ingest import PastMoment
+    from ..index.ingest import PastMoment, Vouching
     from ..index.neighbors import Neighbors
     from ..index.stores.protocol import OutsideStore
     from ..recall.scoring import Scored
@@ -457,7 +457,7 @@ class Core:
         """Return what folds memories that supersede one another. Call it only inside `read`."""
         return self._past().together()
 
-    def vouching(self, strict: bool = False) -> Callable[[Entry], bool] | None:
+    def vouching(self, strict: bool = False) -> Vouching | None:
         """Return a function: whether a person vouches for an entry; None if nobody vouches. Call it inside `read`."""
         from ..index.ingest import vouching_of
 
@@ -465,7 +465,9 @@ class Core:
 
     def is_vouching(self) -> bool:
         """Return whether a person vouches for any memory."""
-        return self.read(self.vouching) is not None
+        return self.read(
+            lambda: (vouches := self.vouching()) is not None and vouches.is_on
+        )
 
     def _past(self, at: int = 0) -> PastMoment:
         from ..index.ingest import PastMoment

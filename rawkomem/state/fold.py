@@ -66,7 +66,8 @@ from .plans import (
 )
 from .trust import IMPORTED
 
-Vouches = Callable[[Entry], bool]
+# whether a person vouches for an entry; None if git hides who committed it: then only a person may change what it says
+Vouches = Callable[[Entry], bool | None]
 
 
 # Split the changes of a memory into those that count and those that are only proposed, by who
@@ -131,15 +132,23 @@ def split_changes(
     changes = [entry for entry in ordered if entry.changes and not entry.draft]
     if vouches:
         changes = _without_copies(changes, vouches)
-    own = {entry.id for entry in changes if vouches is None or vouches(entry)}
+    # of a memory whose author git hides, the hidden changes are as good as the memory
+    is_hidden = vouches is not None and vouches(creating) is None
+    own = {
+        entry.id
+        for entry in changes
+        if vouches is None
+        or (_is_held(entry, vouches) if is_hidden else vouches(entry))
+    }
     reviews = [entry for entry in changes if entry.kind == "review"]
     accepted, refused, reverted = decisions(
         review for review in reviews if review.id in own
     )
     *_, taken_back = decisions(review for review in reviews if review.id not in own)
-    is_vouched = (
-        vouches is None or vouches(creating) or reviewed_name(creating) in accepted
-    )
+    name = reviewed_name(creating)
+    vetted, *_ = decisions(one for one in reviews if vouches is None or vouches(one))
+    is_vouched = vouches is None or bool(vouches(creating)) or name in vetted
+    is_held = is_vouched or is_hidden
     releases = _releases(changes, own) if vouches else ()
     counting: list[Entry] = []
     others: list[Entry] = []
@@ -160,17 +169,22 @@ def split_changes(
             proposed.append(entry)
         else:
             others.append(entry)
-            if (is_vouched or counting) and is_deciding(entry):
+            if (is_held or counting) and is_deciding(entry):
                 proposed.append(entry)
-    if is_vouched or counting:
+    if is_held or counting:
         counting, unknown = _with_unknown_values(creating, counting, own)
     else:
         others, unknown = _with_unknown_values(creating, others, own)
-    everything = counting if is_vouched else [*others, *counting]
+    everything = counting if is_held else [*others, *counting]
     proposed += unknown
     return Split(
         is_vouched, tuple(everything), tuple(proposed), tuple(declined), tuple(undone)
     )
+
+
+def _is_held(entry: Entry, vouches: Vouches) -> bool:
+    """Return whether a person vouches for an entry, or git hides who committed it."""
+    return vouches(entry) is not False
 
 
 def _releases(changes: Iterable[Entry], own: Collection[str]) -> set[str]:
@@ -417,8 +431,8 @@ def _edit_of_file(old: Entry, new: Entry, vouches: Vouches) -> Entry | None:
         new.conflicted
         or not is_version
         or new.digest == old.digest
-        or vouches(new)
-        or not vouches(old)
+        or _is_held(new, vouches)
+        or not _is_held(old, vouches)
     ):
         return None
     by = f"hand in {new.path}"
@@ -485,11 +499,9 @@ def _rank(
     entry: Entry, vouches: Vouches | None, accepted: Collection[str]
 ) -> tuple[object, ...]:
     """Return the sort key of copies: first those that a person vouches for, that state their id, outside of the archive."""
-    doubted = (
-        vouches is not None
-        and not vouches(entry)
-        and reviewed_name(entry) not in accepted
-    )
+    doubted = 0
+    if vouches and not vouches(entry) and reviewed_name(entry) not in accepted:
+        doubted = 1 if _is_held(entry, vouches) else 2
     return (
         doubted,
         entry.is_nameless,

@@ -35,6 +35,7 @@ guard: {guard}
 
 {why}
 """
+RULE_ID = "mem_1769164200000_3fa9c1"
 COMMAND = {"tool_name": "Bash", "tool_input": {"command": "cd a && touch x"}}
 WRITE = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/marked/a.txt", "content": "x"}}
 PATCH = "*** Begin Patch\n*** Update File: marked/a.txt\n@@\n-a\n+b\n*** End Patch"
@@ -501,6 +502,41 @@ def test_a_failure_lets_the_call_pass_and_is_logged(rule, tell, project, monkeyp
     monkeypatch.setattr("rawkomem.hosts.hook_acts.calls_asked", lambda *_: 1 / 0)
     assert tell("claude", "before-tool", claude("PreToolUse", **COMMAND)) == ""
     assert "claude before-tool: ZeroDivisionError" in (project / ".rawko" / "local" / "hook.log").read_text()
+
+
+WAYS_TO_WEAKEN = {
+    "amend": lambda rawkomem, file: rawkomem("amend", RULE_ID, "--applies-to", "none"),
+    "remind": lambda rawkomem, file: rawkomem("amend", RULE_ID, "--guard", "remind"),
+    "delete": lambda rawkomem, file: rawkomem("delete", RULE_ID),
+    "archive": lambda rawkomem, file: rawkomem("delete", RULE_ID, "--archive"),
+    "hold": lambda rawkomem, file: rawkomem("review", RULE_ID, "--hold"),
+    "edit": lambda rawkomem, file: file.write_text(file.read_text().replace("guard: deny", "guard: remind")),
+    "remove": lambda rawkomem, file: file.unlink(),
+}
+
+
+@pytest.mark.parametrize("has_own_commit", [False, True])
+@pytest.mark.parametrize("way", WAYS_TO_WEAKEN)
+def test_an_agent_weakens_no_guard_whose_author_a_clone_cannot_tell(
+    way, has_own_commit, rule, git, project, tmp_path_factory
+):
+    rule("deny")
+    git("commit", "-qm", "later", "--allow-empty")
+    clone = tmp_path_factory.mktemp("cloud") / "clone"
+    git("clone", "-q", "--depth", "1", f"file://{project}", str(clone))
+    hook, rawkomem = Hook(clone, clone), Command(clone)
+    if has_own_commit:  # then git names a person for some memories
+        other = clone / ".rawko" / "memories" / "other.md"
+        other.write_text(RULE.format(guard="remind", title="Another rule", number=2, why=WHY).replace("touch*", "rm*"))
+        here = Git(clone)
+        here("add", "-A")
+        here("commit", "-qm", "other")
+    WAYS_TO_WEAKEN[way](rawkomem, clone / ".rawko" / "memories" / "rule-1.md")
+    asked, text = decision(hook("claude", "before-tool", claude("PreToolUse", **COMMAND)))
+    assert asked == "ask" and "[not verified] Leave the marker alone" in text
+    done = rawkomem("review", RULE_ID, check=None)
+    proposal = done.stdout + done.stderr
+    assert "propos" in proposal or way == "remove"
 
 
 def test_a_folder_that_the_agent_names_leads_nowhere(rule, tell, tmp_path_factory, repository):
