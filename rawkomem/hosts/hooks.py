@@ -266,7 +266,8 @@ def _open_session(repository: Repository, call: Call) -> Callable[[], None] | No
         begun = opening(repository, received, HOSTS[call.host].max_context_bytes)
         say(answer(call, begun.text, _notice(repository.layout, call)))
         keys = [f"{AT_START}{memory.id}@{memory.worded}" for memory in begun.in_full]
-        note_told(repository.layout, call.session, 0, keys)
+        if keys:
+            note_told(repository.layout, call.session, 0, keys)
     repository.core.wake_sinks()
     return None
 
