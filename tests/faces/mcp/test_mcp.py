@@ -283,7 +283,7 @@ def test_a_write_that_waits_does_not_hold_up_readers(ask, stored):
 def test_odd_and_huge_arguments_are_answered_in_one_line(ask):
     huge = "x" * 1_000_000
     odd = [
-        ("nothing", {}, "no tool"),
+        ("nothing", {}, "unknown tool"),
         ("get", {}, "'id' is a required property"),
         ("get", {"id": 5}, "is not of type 'string'"),
         ("get", {"id": ""}, "id is empty"),
