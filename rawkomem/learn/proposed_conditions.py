@@ -121,8 +121,10 @@ def propose_patterns(rule: str) -> tuple[str, ...]:
     of a rule does not say when to use it.
     """
     rule = cues.without_reasons(REDACTED_TAG.sub("", rule))
-    kinds = _kinds_named(rule)
-    if len(rule.split()) > MAX_RULE_WORDS or len(kinds) > MAX_KINDS:
+    if (
+        len(rule.split()) > MAX_RULE_WORDS
+        or len(kinds := _kinds_named(rule)) > MAX_KINDS
+    ):
         return ()
     asked = [kind["asked"] for kind in kinds]
     things = chain(
@@ -162,8 +164,10 @@ def _kinds_named(rule: str) -> list[dict[str, str]]:
 
 def _words_of(kind: Mapping[str, str], key: str, rule: str) -> list[str]:
     """Return the words of a kind of work that a rule contains."""
-    words = kind.get(key, "").split("|")
-    return [word for word in words if word and match_condition(word, rule)]
+    words = kind.get(key, "")
+    if not words or not match_condition(words, rule):
+        return []
+    return [word for word in words.split("|") if match_condition(word, rule)]
 
 
 def _objects_in(rule: str) -> Iterator[str]:
