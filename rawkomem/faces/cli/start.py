@@ -258,8 +258,9 @@ class Guide:
         used = self.repository.list(Filter(statuses=(ACTIVE,), current=True))
         say(f"\n{paint('Next:', 'bold')}")
         for kind, number in kinds.items():
-            every = f"--all-from {shlex.quote(kind)} --activate"
-            review = f"{self.command} review {'' if self.is_held_back else every}"
+            review = f"{self.command} review"
+            if not self.is_held_back:
+                review += f" --all-from {shlex.quote(kind)} --activate"
             say(f"  let agents use the imported memories ({number}): {review}")
         if self.is_changed and _is_in_git(self.project):
             say(f"  share with your team: {self._committing()}")

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -58,19 +59,25 @@ def work(number: int, clone: Clone) -> list[str]:
     return failed
 
 
-def test_clones_of_a_team_answer_alike(database, tmp_path):
-    import psycopg
-
-    bare = tmp_path / "team.git"
-    Git(tmp_path)("init", "-q", "--bare", str(bare))
-    clones = []
-    for number in range(CLONES):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        clones.append(Clone(folder, "postgres", database, bare if number else None, is_in_process=False))
+def team(folder: Path, url: str, count: int) -> list[Clone]:
+    """Return clones of one repository that share a database."""
+    bare = folder / "team.git"
+    Git(folder)("init", "-q", "--bare", str(bare))
+    clones: list[Clone] = []
+    for number in range(count):
+        own = folder / str(number)
+        own.mkdir()
+        clones.append(Clone(own, "postgres", url, bare if number else None, is_in_process=False))
         if not number:
             clones[0].git("remote", "add", "origin", str(bare))
             assert clones[0].git("push", "-q", "-u", "origin", "HEAD").returncode == 0
+    return clones
+
+
+def test_clones_of_a_team_answer_alike(database, tmp_path):
+    import psycopg
+
+    clones = team(tmp_path, database, CLONES)
     counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     seen, ended = [], threading.Event()
     with psycopg.connect(database, autocommit=True) as connection:
@@ -119,16 +126,7 @@ def test_as_many_clones_as_the_server_takes_connections_use_it_at_once(tmp_path)
         server.admin("CREATE EXTENSION vector", "CREATE ROLE member LOGIN PASSWORD 'm'", "GRANT ALL ON DATABASE crowd TO member",
                      "GRANT ALL ON SCHEMA public TO member", database="crowd")  # fmt: skip
         url = server.url("crowd", "member", "m")
-        bare = tmp_path / "team.git"
-        Git(tmp_path)("init", "-q", "--bare", str(bare))
-        clones = []
-        for number in range(CROWD):
-            folder = tmp_path / str(number)
-            folder.mkdir()
-            clones.append(Clone(folder, "postgres", url, bare if number else None, is_in_process=False))
-            if not number:
-                clones[0].git("remote", "add", "origin", str(bare))
-                assert clones[0].git("push", "-q", "-u", "origin", "HEAD").returncode == 0
+        clones = team(tmp_path, url, CROWD)
         waves = (
             ("search", QUESTION),
             ("inject", QUESTION),
@@ -158,6 +156,6 @@ def test_as_many_clones_as_the_server_takes_connections_use_it_at_once(tmp_path)
                 )
                 assert failed == [] and all(out for out, _ in said)
                 assert len(lost) < RESERVED, "a command that finds no connection free tries again"
-            assert connection.execute(counted).fetchone()[0] == 0, "no connection is left behind"
+            assert connection.execute(counted).fetchone()[0] == 0, "a command left its connection open"
     finally:
         server.stop()
