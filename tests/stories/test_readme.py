@@ -206,9 +206,9 @@ AGENTS = {
 
 
 @promises(
-    "A rule can also wait for the moment when it matters. This one refuses the command in every connected agent: here as"
-    " soon as you type it, for your team once you commit it. --guard ask asks you instead, and without --guard the agent"
-    " is only reminded ([guards](docs/guards.md)):"
+    "rawkomem can also check a rule when an agent runs a command or writes a file. This rule refuses the command in every"
+    " connected agent: here as soon as you type it, for your team once you commit it. --guard ask asks you instead, and"
+    " without --guard the agent is only reminded ([guards](docs/guards.md)):"
 )
 @pytest.mark.parametrize(("guard", "answer"), [("deny", "deny"), ("ask", "ask"), ("", "remind")])
 @pytest.mark.parametrize("is_typed", [True, False])

@@ -112,7 +112,7 @@ INJECT_OPTIONS = (
     "--agent -a TEXT: The agent: planner, developer, tester, reviewer, or one that config.yaml defines.",
     "--plan TEXT: The plan so far, as additional context.",
     SESSION,
-    "--limit -n 0..: Maximum number of memories. Default: the agent's setting, else 5.",
+    "--limit -n 0..: Maximum number of memories. Default: the agent's setting, else 3 (5 with another profile than fit).",
     "--min-importance -i TEXT: Minimum importance: low, medium, high or critical.",
     "--budget -b 0.. =0: Maximum number of tokens. Default: the agent's setting, else 2,000.",
     "--profile -p TEXT: The scoring profile: fit, the default, or the formula of another design: rawko, mesh, composite,"

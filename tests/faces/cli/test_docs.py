@@ -31,6 +31,14 @@ def test_every_command_says_what_it_does():
         assert (command.help or "").split("\n")[0].rstrip(".") == text.rstrip("."), name
 
 
+def test_the_help_of_inject_has_the_limits_in_force(rawkomem):
+    from rawkomem.recall.signals import BUDGET_TOKENS, MAX_FULL, MAX_INJECTED
+
+    shown = " ".join(rawkomem("inject", "--help").stdout.split())
+    assert f"memories. Default: the agent's setting, else {MAX_FULL} ({MAX_INJECTED} with another profile" in shown
+    assert f"tokens. Default: the agent's setting, else {BUDGET_TOKENS:,}." in shown
+
+
 def test_the_page_about_json_is_up_to_date():
     tool = runpy.run_path(str(ROOT / "tools" / "write_json_docs.py"))
     assert (ROOT / "docs" / "json.md").read_text(encoding="utf-8") == tool["write"](), "run 'make docs'"
