@@ -754,6 +754,7 @@ def test_scrub_command(rawkomem):
     text = f"first\nkey {SECRETS[0]} here\nmail ada@engine.example\n"
     done = rawkomem("scrub", input=text)
     assert done.stdout.startswith("first\nkey [REDACTED_") and done.stdout.endswith("mail [REDACTED_EMAIL]\n")
+    assert "2 redactions: " in done.stderr and "1 redaction: email" in rawkomem("scrub", input=text[-25:]).stderr
     answer = json.loads(rawkomem("scrub", "--json", input=text).stdout)
     assert answer["text"] == done.stdout
     assert [(row["line"], row["column"], row["pii"]) for row in answer["findings"]] == [(2, 5, False), (3, 6, True)]

@@ -24,11 +24,12 @@ from ...state.claims import claim_of
 from ...state.strength import rfc_columns
 from ...state.trust import EVENT_TIME, Trust, shown_status
 from ...text.acts import GUARD_KEY, applies_of
+from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.prose import resolve_entity
 from .answers import Fields
 from .declarations import answer, prints_json, shortened, verb
-from .opening import effect_line
+from .opening import PROPOSED_REMARK, effect_line
 from .options import ALL, AS_OF, BY, FILTERS
 from .terminal import day, note, paint, say, tell_nothing, wide
 
@@ -36,7 +37,9 @@ CITATION = Fields(
     "citation=citation.text state note",
     "{state:<7|hue} {citation:200}{note:200|?  %|dim}",
 )
-NEW_CITATIONS = Fields("id? about? path? citations", "{citations}")
+NEW_CITATIONS = Fields(
+    "id? about? path? citations", "{citations}", remarks=f"{{waits:?{PROPOSED_REMARK}}}"
+)
 DOUBTFUL = Fields(
     "id=memory.id file line=memory.line *cited",
     "{file}:{line}: " + str(CITATION.line),
@@ -73,9 +76,11 @@ def cite_command(
             note(item.note)
     citations = [item.citation.text for item in now]
     if len(words) == 1:
-        return {"citations": citations}
+        return answer({"citations": citations}, waits="")
     entry = repository.citations.add(words[0], places, by or user_name()).entry
-    return answer(entry, NEW_CITATIONS.done("cited"), citations=citations)
+    waits = entry.about if repository.core.waits_for_review(entry) else ""
+    done = "proposed" if waits else "cited"
+    return answer(entry, NEW_CITATIONS.done(done), citations=citations, waits=waits)
 
 
 def answer_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]]) -> int:
@@ -92,7 +97,9 @@ def answer_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]]) -> int:
     is_wrong = bool(counts[STALE] or counts[GONE])
     hint = "; correct the memory, or confirm it with 'rawkomem link cite ID PLACE'"
     number = sum(len(items) for _, items in cited)
-    note(f"{number} citations, {states or 'all fresh'}{hint if is_wrong else ''}")
+    note(
+        f"{counted(number, 'citation')}, {states or 'all fresh'}{hint if is_wrong else ''}"
+    )
     return 1 if is_wrong else 0
 
 

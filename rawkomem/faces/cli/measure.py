@@ -37,6 +37,7 @@ from ...redaction.scrubber import Scrubbed, scrub_stages
 from ...repository.machine import Finding
 from ...repository.settings import Settings, load_settings
 from ...state.schema import frontmatter_schema
+from ...text.chunks import counted
 from ...text.conditions import condition_problems, match_condition
 from .answers import Fields
 from .declarations import answer, verbs
@@ -353,7 +354,7 @@ def scrub_command(profile: str, as_json: bool) -> None:
     sys.stdout.write(redact(text))
     if secrets:
         note(
-            f"{len(secrets)} redactions: {', '.join(sorted({one.rule for one in secrets}))}"
+            f"{counted(len(secrets), 'redaction')}: {', '.join(sorted({one.rule for one in secrets}))}"
         )
 
 

@@ -72,7 +72,7 @@ PLAN = Fields(
 )
 DUE = Fields(
     "due=is_due new_traces=new least last_run:iso=last",
-    "not due: {new_traces} new traces; it is due after {least} new traces or a week",
+    "not due: {new_traces:n new trace}; it is due after {least} new traces or a week",
 )
 
 

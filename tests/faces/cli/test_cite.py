@@ -48,6 +48,16 @@ def test_the_commands(rawkomem, project, memories, src):
     assert "outside" in rawkomem("link", "cite", "/etc/passwd", check=2).stderr
 
 
+def test_an_agents_citation_of_a_vouched_memory_only_waits(rawkomem, git, memories, src):
+    (memories / "citing.md").write_text(MEMORY.format(cites=""))
+    git.commit("code and memory")
+    done = rawkomem("link", "cite", "citing", "src/a.py#first")
+    assert done.stdout.startswith("proposed") and "only a person may decide this" in done.stderr
+    assert "cites" in rawkomem("review", "citing").stdout and "0 citations" in rawkomem("check", "--stale").stderr
+    git.commit("the citation")
+    assert "1 citation, all fresh" in rawkomem("check", "--stale").stderr
+
+
 def imported_by_inject(rawkomem, folder) -> set[str]:
     time.sleep(0.05)  # a file that changed a moment ago is read again
     rawkomem("sync")

@@ -70,7 +70,7 @@ def test_if_due(project, rawkomem):
     assert "+ learning" in rawkomem("consolidate", "--apply", "--if-due").stdout
     later = {"RAWKOMEM_NOW": "2026-06-09T12:00:00Z"}
     write(project / ".rawko", "traces/2026-05/new.md", trace(77, "Something else entirely"))
-    assert "not due" in rawkomem("consolidate", "--apply", "--if-due").stdout
+    assert "not due: 1 new trace;" in rawkomem("consolidate", "--apply", "--if-due").stdout
     assert "not due" not in rawkomem("consolidate", "--apply", "--if-due", env=later).stdout
 
 
