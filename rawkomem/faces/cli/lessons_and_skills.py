@@ -33,6 +33,7 @@ from ...text.chunks import counted
 from ...text.difference import risk_lines, risks_of
 from .answers import Fields
 from .declarations import answer, one_of, prints_json, verbs
+from .opening import note_if_uncounted
 from .options import BY, DRY_RUN, REASON
 from .terminal import note, paint, say
 
@@ -207,9 +208,17 @@ def heritage_command(
     """
     if intent or hypothesis or rationale:
         repository.lessons.inherit(id, intent, hypothesis, rationale, by)
+        note_if_uncounted(repository, id)
     memory = repository.get(id)
     chain = heritage_of(memory)
-    is_empty = not (chain.intents or chain.hypotheses or chain.rationales)
+    is_empty = not (
+        intent
+        or hypothesis
+        or rationale
+        or chain.intents
+        or chain.hypotheses
+        or chain.rationales
+    )
     return answer(chain, id=memory.id, empty=memory.id if is_empty else "")
 
 

@@ -25,6 +25,7 @@ from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verbs
 from .listing import cite_command, entities_command
+from .opening import note_if_uncounted
 from .options import ALL
 
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
@@ -160,6 +161,7 @@ def link_add(repository: Repository, id: str, other: str, type: str, by: str) ->
       rawkomem link add ID OTHER --type causes
     """
     written = repository.graph.link(id, other, type, by)
+    note_if_uncounted(repository, id)
     return answer(written, WRITTEN_LINK.done("linked"))
 
 
@@ -176,6 +178,7 @@ def link_remove(repository: Repository, id: str, other: str, type: str, by: str)
       rawkomem link remove ID OTHER
     """
     written = repository.graph.unlink(id, other, type, by)
+    note_if_uncounted(repository, id)
     return answer(written, WRITTEN_LINK.done("unlinked"))
 
 

@@ -117,6 +117,12 @@ def decision(
     }
 
 
+def note_if_uncounted(repository: Repository, name: str) -> None:
+    """Say that the last change of a memory has no effect yet, if a person vouches for the memory and not for the change."""
+    if not repository.history(name)[-1].counts:
+        note("this has no effect until a person commits it")
+
+
 # vote → what the command reports
 SIGNALS = {
     "helpful": "counted as helpful",

@@ -21,6 +21,7 @@ from .adding import REDACTED_REMARK
 from .answers import Fields
 from .declarations import answer, prints_json, verbs
 from .importing import project_command
+from .opening import note_if_uncounted
 from .options import ALL, LIMIT
 from .searching import RESULT, say_result
 from .terminal import note
@@ -330,7 +331,9 @@ def add_members(repository: Repository, id: str, ids: tuple[str, ...], by: str) 
     Examples:
       rawkomem trace episode add EPISODE ID
     """
-    return answer(repository.episodes.add(id, ids, by), EPISODE.done("extended"))
+    episode = repository.episodes.add(id, ids, by)
+    note_if_uncounted(repository, id)
+    return answer(episode, EPISODE.done("extended"))
 
 
 @episode_command.verb("remove", "ID", "IDS...", EPISODE)
@@ -342,7 +345,9 @@ def remove_members(
     Examples:
       rawkomem trace episode remove EPISODE ID
     """
-    return answer(repository.episodes.remove(id, ids, by), EPISODE.done("reduced"))
+    episode = repository.episodes.remove(id, ids, by)
+    note_if_uncounted(repository, id)
+    return answer(episode, EPISODE.done("reduced"))
 
 
 @episode_command.verb("list", ALL, [EPISODE])

@@ -26,6 +26,27 @@ def titles(text: str, key: str = "") -> list[str]:
 
 
 @pytest.mark.usefixtures("filled")
+def test_what_an_agent_adds_to_a_vouched_memory_counts_after_a_commit(rawkomem, git):
+    """And the command says so, instead of only naming what it did."""
+    rawkomem("trace", "episode", "create", "Outage", "host", "cake")
+    git.commit("memories")
+    commands = (
+        ("link", "host", "cake"),
+        ("lesson", "heritage", "host", "--intent", "ship weekly"),
+        ("trace", "episode", "add", "outage", "cache"),
+        ("trace", "episode", "remove", "outage", "cake"),
+    )
+    for words in commands:
+        said = rawkomem(*words).stderr
+        assert "no effect until a person commits it" in said and "no chain" not in said, words
+    assert '"related"' not in rawkomem("link", "list", "host", "--declared", "--json").stdout
+    git.commit("accepted")
+    assert '"related"' in rawkomem("link", "list", "host", "--declared", "--json").stdout
+    assert "ship weekly" in rawkomem("lesson", "heritage", "host").stdout
+    assert "until a person" in rawkomem("link", "remove", "host", "cake").stderr
+
+
+@pytest.mark.usefixtures("filled")
 def test_link_walk_unlink(rawkomem, memories):
     linked = json.loads(rawkomem("link", "host", "cake", "--type", "causes", "--json").stdout)
     assert linked == [{"id": "host", "type": "causes", "to": "cake", "path": "memories/host.md"}]
