@@ -90,6 +90,9 @@ def hook_advice(top: str, commands: Mapping[str, str]) -> str:
 
 
 DRIVER_SECTION = "merge.rawkomem"
+TOP_NAME = (
+    "rawkomem"  # of the lines of a connection at the top of the work tree, in our files
+)
 # A merge keeps the lines of both sides of the generated page; the next write sorts them.
 ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
 IGNORED = "/local/"
@@ -211,7 +214,7 @@ class _Connecting:
     def _name_of(self, layout: Layout) -> str:
         """Return the name of a project's lines in our files."""
         inside = self.tree.path(layout.project)
-        return "rawkomem" if inside == "." else f"rawkomem {inside}"
+        return TOP_NAME if inside == "." else f"{TOP_NAME} {inside}"
 
     def plan(self, wanted: Wanted) -> Connection:
         """Return the plan; if another program manages the hooks, with advice instead of hooks."""
@@ -230,23 +233,43 @@ class _Connecting:
     def _follows_merges(self) -> bool:
         """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
         files = [path for path in self._hook_paths() if os.path.basename(path) == SYNC]
-        return any(self._without(files))
+        return any(self._without(files, [self.name, *map(self._name_of, self.below)]))
 
     def removal(self) -> Connection:
+        """Return the plan; the merge driver stays while a hook checks another project of the work tree."""
         own = [
             one.path(name)
             for one in self.layouts
             for name in (".gitattributes", ".gitignore")
         ]
-        files = self._without([*own, *self._hook_paths()])
+        names = {self.name, *map(self._name_of, self.layouts)}
+        every = map(self._name_of, projects_in(self.tree, untracked=True))
+        has_others = not names.issuperset(every)
+        if not has_others:
+            names.add(
+                TOP_NAME
+            )  # the lines of a connection at the top, which check all projects
+        files = tuple(self._without([*own, *self._hook_paths()], names))
         gone = dict.fromkeys((f"{DRIVER_SECTION}.name", f"{DRIVER_SECTION}.driver"))
-        unset = self._changed(gone, "set by 'connect git'")
-        return Connection(self.tree, tuple(files), tuple(unset))
+        is_needed = has_others and self._has_hook_after(files)
+        unset = [] if is_needed else self._changed(gone, "set by 'connect git'")
+        return Connection(self.tree, files, tuple(unset))
 
-    def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
+    def _has_hook_after(self, changes: Iterable[FileChange]) -> bool:
+        """Return whether a hook still calls rawkomem after these changes."""
+        after = {change.path: change.after for change in changes}
+        for path in self._hook_paths():
+            data = after[path] if path in after else read_whole(path, self.hooks)
+            if b"rawkomem" in (data or b""):
+                return True
+        return False
+
+    def _without(
+        self, paths: Iterable[str], names: Iterable[str]
+    ) -> Iterator[FileChange]:
         for path in paths:
             before = read_whole(path, os.path.dirname(path))
-            after = self._cut(before, [self.name, *map(self._name_of, self.below)])
+            after = self._cut(before, names)
             if before != after:
                 yield FileChange(path, before, after, "without our lines")
 

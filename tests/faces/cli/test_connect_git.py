@@ -437,6 +437,21 @@ def test_connecting_at_the_top_connects_all_projects_below_and_later_ones(mono, 
     assert not (mono.folder / ".git" / "hooks" / "pre-commit").exists()
 
 
+@pytest.mark.parametrize("is_top", [True, False])
+def test_the_merge_driver_stays_until_the_last_project_is_uninstalled(is_top, mono, rawkomem):
+    names = ("api", "libs/web", "libs/the app")
+    for name in ("",) if is_top else names:
+        rawkomem("connect", "git", cwd=mono.folder / name)
+    for name in names[:-1]:
+        rawkomem("uninstall", "--yes", cwd=mono.folder / name)
+        assert mono.run("config", "merge.rawkomem.driver").stdout, "another project needs it"
+        assert "libs/the app/.rawko/memories/b.md:8: secrets" in add_secret(mono, "libs/the app", None)
+    rawkomem("uninstall", "--yes", cwd=mono.folder / names[-1])
+    assert not mono.run("config", "merge.rawkomem.driver").stdout
+    hook = mono.folder / ".git" / "hooks" / "pre-commit"
+    assert "rawkomem" not in (hook.read_text() if hook.exists() else "")
+
+
 def test_a_commit_checks_the_projects_that_it_changes_and_no_other(mono, rawkomem):
     """A secret that is in a project already stops no commit of another one; a project at the top is checked, too."""
     rawkomem("connect", "git", cwd=mono.folder)
