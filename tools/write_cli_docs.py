@@ -41,7 +41,7 @@ At a terminal, long lists open in a pager: `$RAWKOMEM_PAGER`, else `$PAGER`, els
 Most commands have some of these options, which the sections below do not repeat: `--json` prints data for programs
 ([json](json.md) lists the keys), `--limit N` or `-n N` is the maximum number of results, `--dry-run` prints what would
 change and writes nothing, `--yes` asks no question, `--by NAME` and `--reason TEXT` are recorded with a change. The filters
-of `search`, `list`, `inject`, `context`, `stats` and `export` are in [recall](recall.md). An option with … may be repeated.
+of `search`, `list`, `inject`, `context`, `stats`, `export` and `trace episode capture` are in [recall](recall.md). An option with … may be repeated.
 `rawkomem help COMMAND` explains a command in full.
 """
 # Options that mean the same everywhere; the head of the page explains them.

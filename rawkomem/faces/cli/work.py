@@ -22,7 +22,7 @@ from .answers import Fields
 from .declarations import answer, prints_json, verbs
 from .importing import project_command
 from .opening import note_if_uncounted
-from .options import ALL, LIMIT
+from .options import ALL, FILTER_LINES, LIMIT
 from .searching import RESULT, say_result
 from .terminal import note
 
@@ -296,8 +296,8 @@ def create_episode(
 @episode_command.verb(
     "capture",
     "[NAME]",
-    "--since TEXT: Only memories from this time on (ISO 8601).",
-    "--until TEXT: Only memories before this time (ISO 8601).",
+    FILTER_LINES["since"],
+    FILTER_LINES["until"],
     "--by TEXT >discoverer: Only memories that this agent or person discovered.",
     "--kind -k TEXT... >kinds: Only this kind; may be repeated.",
     "--with-tag TEXT... >wanted: Only memories with this tag; may be repeated.",

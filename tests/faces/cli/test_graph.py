@@ -47,6 +47,16 @@ def test_what_an_agent_adds_to_a_vouched_memory_counts_after_a_commit(rawkomem, 
 
 
 @pytest.mark.usefixtures("filled")
+def test_an_episode_takes_the_days_that_its_help_promises(rawkomem, memories):
+    for name, day in (("ttl", "03-06"), ("host", "03-07"), ("cake", "03-08")):
+        file = memories / f"{name}.md"
+        file.write_text(file.read_text().replace("title:", f"discoveredAt: 2026-{day}T15:00:00Z\ntitle:", 1))
+    words = ("trace", "episode", "capture", "Week", "--since", "2026-03-06", "--until", "2026-03-07", "--json")
+    assert json.loads(rawkomem(*words).stdout)["members"] == ["ttl", "host"]
+    assert "until a date (inclusive)" in " ".join(rawkomem(*words[:3], "--help").stdout.split())
+
+
+@pytest.mark.usefixtures("filled")
 def test_link_walk_unlink(rawkomem, memories):
     linked = json.loads(rawkomem("link", "host", "cake", "--type", "causes", "--json").stdout)
     assert linked == [{"id": "host", "type": "causes", "to": "cake", "path": "memories/host.md"}]
