@@ -177,6 +177,8 @@ def test_assigned(text, secret):
         "primary_key: user_id",
         'title: "JWT secret rotation"',
         "Enter your username and password to continue. The password is required.",
+        "The password is set to expire after 90 days, should be at least 12 characters and must be hashed with argon2.",
+        "Set the password to 'optional', move the password to config/prod.yml, rename password to user_password.",
         'passwordLabel: "Password:", hint: "Your password must have 8 characters"',
         "secret: [REDACTED_SECRET]",
         "AWS_KEY=" + "AKIA" + "IOSFODNN7" + "EXAMPLE",
@@ -365,6 +367,9 @@ CHOSEN = ("hunter2secret", "blue-horse-42", "Sunset!77", "kU7xQz9m", "riverStone
         "| user | password |\n|------|----------|\n| ada | {} |\n", "host | Passwort | x\n--- | :-: | --\ndb1 | `{}` | 1\n",
         "user,password,role\nada,{},admin\n", "user;pwd\nada;{}\n", "user\tpassword\nada\t{}\n",
         "db.example.com:5432:shop:ada:{}", "kind: Secret\nstringData:\n  password: {}\n", "the password is “{}”",
+        "make sure the postgres password is configured to '{}' everywhere", "we changed the admin password to {} today",
+        "set the password for the staging db to `{}`", "the db password should be {} in all services",
+        "change the admin password from the old one, the password is now set to {}",
     ],
 )  # fmt: skip
 def test_chosen_passwords(place):
