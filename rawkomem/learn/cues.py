@@ -177,11 +177,11 @@ PROPOSES = caseless(
 )
 # Of these, a statement that says in clear words what to do.
 SETTLES = caseless(
-    r"\b(?:we|the [\w-]+) should(?:n't| not)?\b|\brecommend(?:ed|ation)\b|\bi(?:'d| would)? (?:recommend|propose|suggest)\b(?! \w+ing\b)"
-    r"|\bfix (?:is|should|would)\b|\b(?:instead of|rather than)\b"
+    r"\b(?:we|the [\w-]+) should(?:n't| not)?\b|\brecommend(?:ation|ed \w+)\W*(?::| is\b)|\bi(?:'d| would)? (?:recommend|propose|suggest)\b(?! \w+ing\b)"
+    r"|\bfix (?:is|should|would)\b"
 )
 OFFERS = caseless(
-    r"\b(?:want me to|shall (?:i|we)|should i|would you like|do you want|let me|say the word"
+    r"\b(?:want me to|shall (?:i|we)|should i|would you like|do you want|anything else|what's next|let me|say the word"
     r"|if you(?:.?d (?:like|rather)| want)|please specify|does that (?:sound|work)|ready to|i can|i'?ll|i will|i'?m going to|happy to)\b"
 )
 OFFER_WORDS = word_set("want would like know say word ready")
@@ -190,9 +190,14 @@ REFERS = caseless(
     r"\b(?!for|in|on|to|with|of|at|about|from|into)\w+ (?:it|this|that|these|those|them|so|option|ahead)\b|\bproceed\b"
     r"|\bthat (?:sound|work|way|shape)|#\d"
 )
-CONTINUES = caseless(r"(?:that|this|it|so|these|those|they|otherwise)\b")
+CONTINUES = caseless(r"(?:that|this|it|so|these|those|they|otherwise)\b|.*\binstead\W*$")
 # A rule that forbids something: the sentence after it says what to do instead.
 NEGATES = caseless(r"\b(?:never|do(?:n'?t| not)|avoid|stop)\b")
+# A short task that does not say what to do instead of what was forbidden.
+NEXT_STEP = caseless(
+    r"\W*(?:check|fix|implement|continue|proceed|try|look|mark|ignore|start|go)\b"
+)
+LIST_MARK = re.compile(r"^(?:[-*•]|\d{1,2}[.)]) +")
 EXPLAINS = caseless(
     r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
     r"|turns? out"
@@ -236,7 +241,9 @@ OPENS = any_of(
     r"^(?:meeting (?:notes|minutes)|minutes of|(?:stand-?up|retro|sync) notes|notes from)\b",
     r"\b(?:opened|commented|replied|posted|asked|answered)\b.{0,40}\bago\b|\bopened this (?:issue|pull request)\b",
     # what Cursor sends when a person starts a plan
-    r"^implement the (?:plan as specified, it is attached|following to-dos from the plan)\b",
+    r"^implement the (?:plan as specified(?:, it is attached|\. to-do)|following to-dos from the plan)\b",
+    # a list in which each item has a bold title, as agents write it
+    r"^\W{0,4}\*\*[^*\n]{3,80}(?::\*\*|\*\*:)",
     # an agent's thoughts or its answer
     r"\byou'?re (?:absolutely |completely )?right to\b|^your (?:comment|question|point|concern)\b.{0,80}\bsuggests\b",
     r"^(?:the user(?:'s)? \w+|you'?re (?:absolutely|completely|right to|raising|bringing up|making a|asking (?:about|me))"

@@ -384,7 +384,7 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
             found = replace(found, score=min(found.score, MAX_WEAK_SCORE))
         if found.kind == AGREED:
             text = f"{agreed}\n\n“{said}”" if _says_more(said) else agreed
-        elif found.score < MIN_MORE_SCORE and question and _answers(said):
+        elif found.score < MIN_MORE_SCORE and _answers(said, question):
             found = Statement(ANSWER_SCORE, DECISION, ANSWERS, said)
             yield _answered(found, question, said)
             continue
@@ -421,10 +421,17 @@ def _last_question(before: str) -> str:
     return last if asks else ""
 
 
-def _answers(said: str) -> bool:
-    """Return whether some words can be an answer: a few words that do not only agree, and no question."""
-    few = len(said.split()) <= MAX_ANSWER_WORDS
-    return few and _says_more(said) and _is_statement(said)
+def _answers(said: str, question: str) -> bool:
+    """Return whether some words can be an answer: a few words that do not only agree, and no question.
+
+    An answer to an offer uses its words: others name the next work.
+    """
+    if not question or len(said.split()) > MAX_ANSWER_WORDS or not _is_statement(said):
+        return False
+    if cues.OFFERS.search(question):
+        chosen = {*language().content_words(said)}
+        return chosen <= {*language().content_words(question)} and _says_more(said)
+    return _says_more(said)
 
 
 def _says_more(said: str) -> bool:
@@ -498,24 +505,31 @@ def _concise(told: Sequence[str]) -> str:
     stating = [one for one in told if one == key or _strength(one) >= MIN_MORE_SCORE]
     notes = _only_notes(key)
     first = 0 if notes else told.index(stating[0])
+    # "They are rendered on the server" needs the sentence before it
+    about = told[max(0, first - 1) : first] if cues.CONTINUES.match(told[first]) else ()
     after = told[told.index(key) + 1 :][:1] if cues.NEGATES.search(key) else ()
-    instead = [one for one in after if len(one.split()) <= MAX_ANSWER_WORDS]
+    instead = [
+        one
+        for one in after
+        if len(one.split()) <= MAX_ANSWER_WORDS and not cues.NEXT_STEP.match(one)
+    ]
     wanted = [
         one
-        for one in told[first:]
+        for one in (*about, *told[first:])
         if one == key
+        or one in about
         or (notes and _is_statement(one))
         or not _has_cue(one, cues.QUESTION, cues.REPORT, cues.TASK)
         or (one in instead and not _has_cue(one, cues.QUESTION, cues.REPORT))
     ]
     if not notes and sum(len(one.split()) for one in wanted) > MAX_TEXT_WORDS:
-        wanted = stating
+        wanted = [*about, *stating]
     return _joined([*map(_as_sentence, wanted)])
 
 
 def _as_sentence(words: str) -> str:
     """Return the words of a sentence without lead-ins, and with a capital letter in front of a plain word."""
-    plain = cues.without_politeness(words)
+    plain = cues.without_politeness(cues.LIST_MARK.sub("", words))
     first = plain.partition(" ")[0]
     is_word = re.fullmatch(r"[^\W\d_]+(?:['’]\w+)?[,;:.!]?", first) and first.islower()
     is_name = cues.STARTS_PROGRAM.match(first)

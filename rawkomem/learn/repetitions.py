@@ -120,11 +120,14 @@ def is_repeated(one: Draft, other: Draft) -> bool:
 
 
 def means_same(one: Draft, other: Draft) -> bool:
-    """Return whether a person's words in two drafts mean the same: shared words, equal numbers, negated alike."""
+    """Return whether the texts of two drafts mean the same: shared words, equal numbers, negated alike.
+
+    What the person said beside a rule ("Start task 4. Always commit …") does not matter.
+    """
     if not {one.kind, other.kind} <= {*PROMOTED_KINDS}:
         return False
-    first = statement_of(one.said)
-    second = statement_of(other.said)
+    first = statement_of(one.text)
+    second = statement_of(other.text)
     if first.numbers != second.numbers or bool(first.negations) != bool(
         second.negations
     ):
