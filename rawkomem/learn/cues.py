@@ -190,7 +190,9 @@ REFERS = caseless(
     r"\b(?!for|in|on|to|with|of|at|about|from|into)\w+ (?:it|this|that|these|those|them|so|option|ahead)\b|\bproceed\b"
     r"|\bthat (?:sound|work|way|shape)|#\d"
 )
-CONTINUES = caseless(r"(?:that|this|it|so|these|those|they|otherwise)\b|.*\binstead\W*$")
+CONTINUES = caseless(
+    r"(?:that|this|it|so|these|those|they|otherwise)\b|.*\binstead\W*$"
+)
 # A rule that forbids something: the sentence after it says what to do instead.
 NEGATES = caseless(r"\b(?:never|do(?:n'?t| not)|avoid|stop)\b")
 # A short task that does not say what to do instead of what was forbidden.

@@ -563,7 +563,10 @@ def test_a_word_that_points_back_shows_what_it_points_to():
             "For a wrong name the app should not search everywhere. Never do that, return an error instead!",
             "For a wrong name the app should not search everywhere. Never do that, return an error instead!",
         ),
-        ("Do not update seeds, never update seeds. Check the errors and fix those", "Do not update seeds, never update seeds."),
+        (
+            "Do not update seeds, never update seeds. Check the errors and fix those",
+            "Do not update seeds, never update seeds.",
+        ),
         ("Never run bare pytest. Run make suite.", "Never run bare pytest. Run make suite."),
         ("The navigation:\n- NEVER show the bar on the detail page", "NEVER show the bar on the detail page"),
         ("2. yes, always show the guest", "Always show the guest"),
