@@ -40,7 +40,8 @@ class Proxy:
         self.to, self.delay_s, self.answers, self.then = port, delay_s, answers, then
         self.accepted = 0
         self._listening = socket.create_server(("127.0.0.1", 0))
-        self.url = f"postgresql://team:{PASSWORD}@127.0.0.1:{self._listening.getsockname()[1]}/team"
+        self.port = self._listening.getsockname()[1]
+        self.url = f"postgresql://team:{PASSWORD}@127.0.0.1:{self.port}/team"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import count
 from threading import Thread
 from threading import enumerate as enumerate_threads
+from time import monotonic
 
 import pytest
 from rawkomem.index.stores.database import open_database
+from rawkomem.index.stores.postgres import store as postgres_store
 from rawkomem.index.stores.sqlite import DEEP, FIRST, SqliteStore
 from rawkomem.model.errors import Busy, RawkoError
 from rawkomem.model.filters import Filter
 from rawkomem.model.values import replace
 
+from tests.index.stores.faults import Proxy
 from tests.index.stores.store_contract import (
     ANY,
     DIMS,
@@ -110,6 +114,21 @@ def test_each_clone_is_answered_from_its_own_files(stores):
     assert theirs.held() == {} and len(ours.nearest(vector("banana"), 5, ANY)) == 2
     assert counted(ours) == (2, 2, 2, 0, 2)
     assert_counts_are_right(ours)
+
+
+def test_all_vectors_may_take_longer_than_one_question(stores, server, shared_database, monkeypatch):
+    """With 100,000 memories, they did not arrive within the time of a question: "cannot reach PostgreSQL"."""
+    slow = Proxy(server.port, delay_s=0.3)
+    store = stores(url=re.sub(r":\d+/", f":{slow.port}/", shared_database))
+    store.put([document(f"m{n:02}", f"text {n}", f"more {n}", digest=str(n)) for n in range(20)])
+    store.commit()
+    store.generation()
+    known = store.vectors(ANY)
+    assert [id for id, _ in known] == [f"m{n:02}" for n in range(20) for _ in range(2)]
+    monkeypatch.setattr(postgres_store, "PAGE_ROWS", 7)
+    store._link._ends = store._link._connection.ends = monotonic() - 1  # the question used its time up
+    assert store.vectors(ANY) == known
+    slow.close()
 
 
 def test_what_nobody_holds_is_removed(stores):

@@ -105,6 +105,8 @@ class Link:
     def start_clock(self, most_s: float) -> None:
         """Start the time that the next questions may take together, or the next write: `wait_s`, at most `most_s`."""
         self._ends = time.monotonic() + min(self._wait_s, most_s)
+        if self._connection is not None:
+            self._connection.ends = self._ends
 
     def run(self, work: Callable[[AnyConnection], T]) -> T:
         """Return what `work` returns on the connection; if that is lost, or none is free, retry after a pause."""

@@ -58,6 +58,7 @@ Values = dict[str, object]
 STALE_AFTER = "90 days"
 # for one statement: erasing a million memories takes minutes
 WRITE_TIMEOUT_MS = 600_000
+PAGE_ROWS = 5_000  # of a query for all vectors
 
 
 @record
@@ -499,7 +500,23 @@ class PostgresStore(CollectingStore):
             " JOIN passages p ON p.version = x.owner AND p.number = x.number"
             f" WHERE h.clone = %(clone)s AND p.field = '{BODY}' {where} ORDER BY h.id, x.number"
         )
-        return [(id, vector_bytes(text)) for id, text in self._rows(sql, **values)]
+        values["clone"] = self._us.clone
+        return self._link.run(
+            lambda connection: self._all_rows(connection, sql, values)
+        )
+
+    def _all_rows(
+        self, connection: Connection[Any], sql: str, values: Mapping[str, object]
+    ) -> list[tuple[str, bytes]]:
+        """Return all vectors of a query: the clock starts again for each page, because they may take minutes."""
+        found: list[tuple[str, bytes]] = []
+        self._link.start_clock(QUESTION_TIMEOUT_S)
+        with connection.transaction(), connection.cursor("vectors") as cursor:
+            cursor.execute(sql.encode(), values)
+            while page := cursor.fetchmany(PAGE_ROWS):
+                found += [(id, vector_bytes(text)) for id, text in page]
+                self._link.start_clock(QUESTION_TIMEOUT_S)
+        return found
 
     def held(self) -> dict[str, str]:
         return dict(
