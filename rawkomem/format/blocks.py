@@ -374,6 +374,11 @@ def numbered(items: Iterable[str]) -> str:
     return "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1))
 
 
+def bulleted(items: Iterable[str]) -> str:
+    """Return a list with hyphens."""
+    return "\n".join(f"- {item}" for item in items)
+
+
 def items_under(body: str, heading: str) -> tuple[str, ...]:
     """Return the items between a heading and the next one, in upper or lower case, without code and PLACEHOLDERS."""
     parts = sections_of("\n".join(prose_lines(body)))

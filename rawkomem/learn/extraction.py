@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..files.session_records import draft_id
+from ..format.blocks import bulleted
 from ..model.entries import (
     AGREED,
     FOUND,
@@ -251,11 +252,10 @@ def build_prompt(
     tag: str,
 ) -> str:
     """Return the prompt: a part of a session and the known titles inside a fence, then the instructions."""
-    known = "\n".join(
-        f"- {one_line(memory.title)} ({memory.importance})"
-        for memory in existing[:MAX_EXISTING]
+    known = bulleted(
+        f"{one_line(memory.title)} ({memory.importance})" for memory in existing
     )
-    earlier = "\n".join(f"- {one_line(draft.title)}" for draft in found[-MAX_FOUND:])
+    earlier = bulleted(one_line(draft.title) for draft in found[-MAX_FOUND:])
     result = run.result or "unknown"
     parts = {
         "Session": said,

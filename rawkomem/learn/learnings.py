@@ -15,13 +15,14 @@ from ..format.blocks import (
     NOT_SEEN,
     NOTHING_SAID,
     NOTHING_WORKED,
+    bulleted,
     items_under,
     list_items,
     numbered,
 )
 from ..index.neighbors import group_leaders
 from ..model.entries import Entry, Memory, Plan
-from ..model.values import ACTIVE, DAY, record, replace
+from ..model.values import ACTIVE, DAY, replace
 from ..state.changes import superseding
 from ..state.digests import by_time, plan_derived
 from ..state.housekeeping import Census
@@ -55,47 +56,32 @@ WARNING_STARTS = (
 )
 
 
-@record
-class LearnedGoal:
-    """The facts about one goal: the numbers of runs and failures, and the runs that can still be read."""
+def learning_text(
+    goal: str, executions: int, failures: int, runs: Sequence[Run]
+) -> str:
+    """Return a learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns.
 
-    name: str
-    executions: int
-    failures: int
-    runs: tuple[Run, ...]
-
-    @property
-    def rate(self) -> int:
-        """Return the success rate in percent."""
-        return round(100 * (self.executions - self.failures) / max(1, self.executions))
-
-
-def learning_text(learned: LearnedGoal) -> str:
-    """Return the learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
-    insights = numbered(key_insights(learned.runs)) or NOT_RECORDED
-    avoid = (
-        "\n".join(f"- {item}" for item in anti_patterns(learned.runs))
-        or f"- {NOT_SEEN}"
-    )
-    counts = Counter(
-        one_line(tool, 60) for run in learned.runs for tool in dict.fromkeys(run.tools)
-    )
-    tools = sorted(counts, key=lambda tool: (-counts[tool], tool))
-    return f"""# Learning: {learned.name}
+    `executions` and `failures` also count the runs that cannot be read any more.
+    """
+    succeeded = round(100 * (executions - failures) / max(1, executions))
+    avoid = anti_patterns(runs) or [NOT_SEEN]
+    counts = Counter(tool for run in runs for tool in {*run.tools})
+    tools = sorted(counts, key=lambda tool: (-counts[tool], tool))[:MAX_TOOLS]
+    return f"""# Learning: {goal}
 
 ## Context
-- Observed in {learned.executions} executions
-- Success rate: {learned.rate}%
-- Common tools: {", ".join(tools[:MAX_TOOLS]) or "none were recorded"}
+- Observed in {executions} executions
+- Success rate: {succeeded}%
+- Common tools: {", ".join(one_line(tool, 60) for tool in tools) or "none were recorded"}
 
 ## Key Insights
-{insights}
+{numbered(key_insights(runs)) or NOT_RECORDED}
 
 ## Recommended Approach
-{recommended_steps(learned.runs)}
+{recommended_steps(runs)}
 
 ## Anti-Patterns
-{avoid}"""
+{bulleted(avoid)}"""
 
 
 def earlier_runs(learning: Memory) -> list[Run]:
@@ -164,27 +150,21 @@ def _warns(text: str) -> bool:
 
 def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
     """Return the most common items, without near duplicates. With `counted`, append the number of times."""
-    first: dict[ContentWords, str] = {}
-    counts: Counter[ContentWords] = Counter()
-    for text in said:
-        if item := one_line(text, ITEM_LENGTH):
-            key = statement_of(item)
-            first.setdefault(key, item)
-            counts[key] += 1
+    items = [item for text in said if (item := one_line(text, ITEM_LENGTH))]
+    keys = [statement_of(item) for item in items]
+    first = dict(zip(reversed(keys), reversed(items), strict=True))
+    counts = Counter(keys)
     kept: list[ContentWords] = []
-    for key in sorted(first, key=lambda key: -counts[key])[:MAX_COMPARED]:
-        same = next(
-            (other for other in kept if says_same(key, other, NEAR_DUPLICATE)), None
-        )
-        if same is None:
-            kept.append(key)
+    for key, count in counts.most_common(MAX_COMPARED):
+        same = [other for other in kept if says_same(key, other, NEAR_DUPLICATE)]
+        if same:
+            counts[same[0]] += count
         else:
-            counts[same] += counts[key]
-    times = {
-        key: f" ({counts[key]} times)" if counted and counts[key] > 1 else ""
-        for key in kept
-    }
-    return [first[key] + times[key] for key in kept[:MAX_ITEMS]]
+            kept.append(key)
+    return [
+        first[key] + (f" ({counts[key]} times)" if counted and counts[key] > 1 else "")
+        for key in kept[:MAX_ITEMS]
+    ]
 
 
 CONSOLIDATED = "consolidate"  # stored as the source of these learnings
@@ -248,10 +228,10 @@ def _active(census: Census, kind: str) -> list[Memory]:
 
 
 def is_consolidation_due(
-    count: int, oldest: int, last: int, now: int, least: int, days: int = 7
+    count: int, oldest: int, last: int, now: int, least: int
 ) -> bool:
     """Return whether consolidation is due: enough new traces, or at least one after a week without a run (LLMos)."""
-    return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
+    return count >= least or (count > 0 and now - max(oldest, last) >= 7 * DAY)
 
 
 def most_of_one_goal(census: Census) -> int:
@@ -291,31 +271,29 @@ def _learning_entry(
 
     It is written from the traces of all these learnings and the new ones.
     """
-    before = [id for one in whole for id in derived_from(one)]
-    ids = list(dict.fromkeys([*before, *(trace.id for trace in new)]))
+    ids = [id for one in whole for id in derived_from(one)]
+    ids = list(dict.fromkeys([*ids, *(trace.id for trace in new)]))
     runs = [run_of(census.memories[id]) for id in ids if id in census.memories]
-    known = {run.id for run in runs}
-    gone = [one for one in whole if not known.issuperset(derived_from(one))]
-    runs += [run for one in gone for run in earlier_runs(one)]
-    failed = dict.fromkeys(id for one in whole for id in first_list(one, (FAILED_KEY,)))
-    failed |= dict.fromkeys(trace.id for trace in new if not run_of(trace).succeeded)
+    for one in whole:
+        if not census.memories.keys() >= {*derived_from(one)}:
+            runs += earlier_runs(one)
+    failed = [id for one in whole for id in first_list(one, (FAILED_KEY,))]
+    failed += [trace.id for trace in new if not run_of(trace).succeeded]
+    failed = list(dict.fromkeys(failed))
     goals = [goal_of(trace) for trace in new]
     if whole:
         name = whole[0].title.removeprefix(LEARNING_PREFIX)
     else:
-        said = Counter(map(plain_words, goals)).most_common(1)[0][0]
-        named = next(goal for goal in goals if plain_words(goal) == said)
-        name = one_line(named, NAME_LENGTH)
-    when = dict.fromkeys(condition for one in whole for condition in one.when)
-    when |= dict.fromkeys(goal_conditions(goals))
-    learned = LearnedGoal(name, len(ids), len(failed), tuple(runs))
+        name = one_line(most_common_items(goals)[0], NAME_LENGTH)
+    conditions = [condition for one in whole for condition in one.when]
+    conditions = list(dict.fromkeys([*conditions, *goal_conditions(goals)]))
     entry = Entry(
         kind="amend",
         by=by,
-        body=learning_text(learned),
-        when=tuple(when)[:MAX_CONDITIONS],
+        body=learning_text(name, len(ids), len(failed), runs),
+        when=tuple(conditions[:MAX_CONDITIONS]),
         given=("whenToUse",),
-        extra={FAILED_KEY: [*failed]},
+        extra={FAILED_KEY: failed},
     )
     if whole:
         return entry_about(whole[0], with_sources(entry, ids))
@@ -326,7 +304,7 @@ def _learning_entry(
         tags=(LEARNING_KIND,),
         source=CONSOLIDATED,
         given=(),
-        extra={"goal": goals[0], **entry.extra},
+        extra={"goal": goals[0], FAILED_KEY: failed},
     )
     return plan_derived(entry, new).entries[0]
 

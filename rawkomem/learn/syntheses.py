@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from ..format.blocks import items_under, numbered
+from ..format.blocks import bulleted, items_under, numbered
 from ..format.mesh_fields import lesson_context
 from ..format.yamo import YamoBlock, build_block, emit_yamo
 from ..model.entries import Entry, Memory, Plan
@@ -87,8 +87,7 @@ class SkillDraft:
         made = [f"{one_line(_subject(one))} ({one.id})" for one in self.sources]
         parts = [f"# {self.name}", self.description]
         for heading, items in {**self.parts, "Made from": made}.items():
-            bullets = "\n".join(f"- {item}" for item in items)
-            listed = numbered(items) if heading == APPROACH else bullets
+            listed = numbered(items) if heading == APPROACH else bulleted(items)
             parts.append(listed and f"## {heading}\n\n{listed}")
         return "\n\n".join(filter(None, parts))
 

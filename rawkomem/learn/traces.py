@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..format.blocks import list_items, numbered
+from ..format.blocks import bulleted, list_items, numbered
 from ..format.frontmatter import EXPERIENCE_NUMBER
-from ..model.entries import Entry, Memory, Plan, Value
+from ..model.entries import Entry, Plan, Value
 from ..model.errors import BadInput
 from ..model.ids import file_stem, numbered_names
-from ..model.values import iso, now, record, replace
+from ..model.values import iso, now, record
 from ..redaction.find import redact
 from ..state.plans import plan_add
-from ..state.runs import OUTCOMES, first_value, run_of, step_of, tools_of
+from ..state.runs import OUTCOMES, step_of
 from ..text.clean import one_line
 from ..text.commands import simple_commands
 from ..text.paths import path_below
@@ -111,7 +111,7 @@ def trace_body(told: ToldTrace) -> str:
         "Plan": told.plan.strip(),
         "Steps Executed": numbered(_listed_items(told.steps)),
         "Results": told.results.strip(),
-        "Learnings": "\n".join(f"- {line}" for line in _listed_items(told.learnings)),
+        "Learnings": bulleted(_listed_items(told.learnings)),
     }
     sections = [f"## {title}\n{text}" for title, text in parts.items() if text]
     return "\n\n".join([f"# Execution Trace: {' '.join(told.goal.split())}", *sections])
@@ -290,8 +290,11 @@ def trace_of(
         for place, turn in enumerate(turns)
         if turn.role == USER
     }
-    typed = {place: one.ask.strip() for place, one in read.items() if not one.is_host}
-    asks = {place: ask for place, ask in typed.items() if ask}
+    asks = {
+        place: one.ask.strip()
+        for place, one in read.items()
+        if one.ask.strip() and not one.is_host
+    }
     acts = _acts(turns, project)
     long = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS]
     commands = [
@@ -328,22 +331,6 @@ def trace_of(
     )
 
 
-def continued_trace(known: Memory, told: ToldTrace) -> ToldTrace:
-    """Return the new trace of a session merged with the stored one. The stored goal is kept."""
-    before = run_of(known)
-    files = known.extra.get("files_created")
-    earlier = [str(file) for file in files] if isinstance(files, list) else []
-    duration = first_value(known, ("duration_ms",))
-    return replace(
-        told,
-        goal=known.title,
-        duration_ms=max(told.duration_ms, int(duration) if duration.isdecimal() else 0),
-        tools=_first_names([*tools_of(known), *told.tools], MAX_TOOLS),
-        files=_first_names([*earlier, *told.files], MAX_FILES),
-        steps=_steps([*before.steps, *told.steps]),
-    )
-
-
 def _acts(turns: Sequence[Turn], project: str) -> list[RecordedAct]:
     """Return the commands and file writes of a session, each with its result. Read-only commands are left out."""
     results = {
@@ -376,48 +363,32 @@ def _acts(turns: Sequence[Turn], project: str) -> list[RecordedAct]:
 
 def _outcome(asks: dict[int, str], acts: Sequence[RecordedAct]) -> tuple[str, str, str]:
     """Return (status, reason for it, last error). The latest reaction or test run decides."""
-    felt = [
-        (place, mood)
-        for place, ask in list(asks.items())[1:]
-        if (mood := is_content(ask)) is not None
-    ]
+    moods = [(place, is_content(ask)) for place, ask in list(asks.items())[1:]]
+    felt = [(place, mood) for place, mood in moods if mood is not None]
     tests = [act for act in acts if is_test(act.command) and act.failed is not None]
     struggled = any(act.failed for act in tests) or any(not mood for _, mood in felt)
+    good = RECOVERED if struggled else SUCCESS
     error = f"{_short(tests[-1].command)} failed" if tests and tests[-1].failed else ""
-    if felt and (not tests or felt[-1][0] > tests[-1].place):
-        return *_felt(
-            felt[-1][1], felt[-1][0] < acts[-1].place, struggled, bool(error)
-        ), error
+    last = acts[-1]
+    felt_at, is_happy = felt[-1] if felt else (-1, False)
+    if felt and (not tests or felt_at > tests[-1].place):
+        if not is_happy and felt_at < last.place:
+            return PARTIAL, "The person objected, and the agent kept working.", error
+        if not is_happy:
+            return FAILURE, "The person objected.", error
+        if error:
+            why = "The person was content, although the last run of the tests failed."
+            return PARTIAL, why, error
+        return good, "The person was content.", ""
     if error:
-        status = PARTIAL if felt and felt[-1][1] else FAILURE
+        status = PARTIAL if is_happy else FAILURE
         return status, "The last run of the tests failed.", error
     if tests:
-        return (
-            (RECOVERED if struggled else SUCCESS),
-            "The last run of the tests passed.",
-            "",
-        )
-    last = acts[-1]
+        return good, "The last run of the tests passed.", ""
     if last.failed:
         error = f"{_short(last.command or last.file)} failed"
         return PARTIAL, "The last step failed, and nobody said how it went.", error
     return SUCCESS, "Nobody objected; no test was run.", ""
-
-
-def _felt(
-    content: bool, went_on: bool, struggled: bool, is_red: bool
-) -> tuple[str, str]:
-    """Return the status, and a sentence about it, for the person's last reaction."""
-    if not content and went_on:
-        return PARTIAL, "The person objected, and the agent kept working."
-    if not content:
-        return FAILURE, "The person objected."
-    if is_red:
-        return (
-            PARTIAL,
-            "The person was content, although the last run of the tests failed.",
-        )
-    return (RECOVERED if struggled else SUCCESS), "The person was content."
 
 
 def _step(act: RecordedAct) -> str:

@@ -47,7 +47,6 @@ from ..learn.traces import (
     SESSION_KEY,
     ToldExperience,
     ToldTrace,
-    continued_trace,
     plan_experience,
     plan_trace,
     trace_change,
@@ -144,7 +143,7 @@ class Traces(Wing):
         if known is None:
             written: Written | None = self.add(trace, via=VIA_AGENT)
         else:
-            trace = continued_trace(known, trace)
+            trace = replace(trace, goal=known.title)
             written = self._continue(known, trace)
         self.log_session(trace)
         self._log_personally(trace)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rawkomem.learn.learnings import (
-    LearnedGoal,
     anti_patterns,
     earlier_runs,
     key_insights,
@@ -25,7 +24,7 @@ BAD = Run("t3", "Deploy", "failure", ("git",), steps=("Build - done", "Push - fa
 
 def test_the_whole_text():
     assert (
-        learning_text(LearnedGoal("Deploy", 3, 1, (GOOD, LATER, BAD)))
+        learning_text("Deploy", 3, 1, (GOOD, LATER, BAD))
         == """# Learning: Deploy
 
 ## Context
@@ -66,7 +65,7 @@ def test_what_is_said_often_comes_first_and_once():
 
 
 def test_a_learning_speaks_for_sources_that_are_gone():
-    text = learning_text(LearnedGoal("Deploy", 3, 1, (GOOD, LATER, BAD)))
+    text = learning_text("Deploy", 3, 1, (GOOD, LATER, BAD))
     runs = earlier_runs(Memory("l", kind="learning", title="Learning: Deploy", body=text))
     assert (
         key_insights(runs) == ["Tag images", "Log in first"]
