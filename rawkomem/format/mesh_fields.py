@@ -182,14 +182,15 @@ def lesson_body(context: LessonContext) -> str:
     oversight = context.oversight
     rule = context.preventative_rule
     line = f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}"
-    sections = (
-        (heading, getattr(context, field)) for heading, field in LESSON_HEADINGS.items()
-    )
+    return f"{' '.join(line.split())}\n\n{lesson_sections(as_dict(context))}"
+
+
+def lesson_sections(prose: Mapping[str, str]) -> str:
+    """Return a section for each prose field of a lesson that has a text."""
     return "\n\n".join(
-        [
-            " ".join(line.split()),
-            *(f"{heading}\n\n{text}" for heading, text in sections if text),
-        ]
+        f"{heading}\n\n{prose[field]}"
+        for heading, field in LESSON_HEADINGS.items()
+        if prose[field]
     )
 
 

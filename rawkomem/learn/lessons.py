@@ -5,12 +5,11 @@ into drafts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..files.session_records import draft_id
-from ..format.blocks import items_under
+from ..format.blocks import bulleted, items_under
 from ..format.mesh_fields import (
-    LESSON_HEADINGS,
     LESSON_TAG,
     SEVERITIES,
     LessonContext,
@@ -20,9 +19,11 @@ from ..format.mesh_fields import (
     lesson_context,
     lesson_keys,
     lesson_pattern,
+    lesson_sections,
     lesson_title,
     lesson_wire_values,
     pattern_id,
+    rule_confidence,
 )
 from ..format.yamo import (
     AGENT_PREFIX,
@@ -37,13 +38,22 @@ from ..format.yamo import (
 from ..model.entries import FIX, LESSON, RULE, Draft, Entry, Memory, Plan, Value
 from ..model.errors import BadInput
 from ..model.ids import new_id
-from ..model.values import ACTIVE, DAY, iso, now, read_time, record, replace
+from ..model.values import (
+    ACTIVE,
+    DAY,
+    RECORDED,
+    iso,
+    now,
+    read_time,
+    record,
+    replace,
+)
 from ..redaction.find import redact
 from ..state.changes import outweighs, superseding
 from ..state.digests import by_time
 from ..state.fold import TRUST_INSUFFICIENT, new_memory, plan_quarantined
 from ..state.plans import plan_add
-from ..state.runs import EXPERIENCE, TRACE, first_value, goal_of
+from ..state.runs import first_value, goal_of
 from ..state.trust import DERIVED
 from ..text.clean import one_line
 from ..text.conditions import REFUSED, read_condition
@@ -146,21 +156,16 @@ def plan_lesson(
     A more confident lesson supersedes the known one. If it is trusted less, it is held for review instead.
     """
     context = checked_lesson(context)
-    if wire:
-        pattern = wire.pattern_id
-    else:
-        pattern = pattern_id(context.error_pattern, context.applicable_scope)
+    pattern = pattern_id(context.error_pattern, context.applicable_scope)
+    pattern = wire.pattern_id if wire else pattern
     same = [
-        lesson
-        for lesson in map(lesson_of, known)
-        if same_pattern(lesson, pattern, context)
+        memory for memory in known if same_pattern(lesson_of(memory), pattern, context)
     ]
-    best = max(same, key=lambda lesson: lesson.context.confidence, default=None)
-    if best and best.context.confidence >= context.confidence:
+    best = max(same, key=lambda memory: rule_confidence(memory.extra), default=None)
+    if best and rule_confidence(best.extra) >= context.confidence:
         return LearnedLesson(best.id, LESSON_KNOWN, Plan(()))
     (first,) = plan_add(_lesson_entry(context, pattern, by, wire)).entries
-    ids = {lesson.id for lesson in same}
-    older = [memory for memory in known if memory.id in ids and memory.status == ACTIVE]
+    older = [memory for memory in same if memory.status == ACTIVE]
     if older and not outweighs(new_memory(first), older, trust):
         others = [memory.id for memory in older]
         held = plan_quarantined(first, TRUST_INSUFFICIENT, by, others)
@@ -222,6 +227,19 @@ def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
     )
 
 
+# field of a lesson → its section and key in a wire block
+WIRE_PLACES = {
+    "situation": ("context", "original_context"),
+    "error_pattern": ("context", "error_pattern"),
+    "oversight": ("output", "oversight_description"),
+    "fix": ("meta", "rationale"),
+    "preventative_rule": ("output", "preventative_rule"),
+    "severity": ("context", "severity"),
+    "applicable_scope": ("meta", "applicability_scope"),
+    "inverse_lesson": ("meta", "inverse_lesson"),
+}
+
+
 def read_wire(text: str) -> Lesson:
     """Return the lesson in a wire block, in either form. BadInput names the first invalid line."""
     block, problems = read_yamo_block(text)
@@ -236,19 +254,12 @@ def read_wire(text: str) -> Lesson:
 
 
 def _wire_of(block: YamoBlock) -> Lesson:
-    name = block.value("context", "error_pattern")
-    scope = block.value("meta", "applicability_scope")
-    context = LessonContext(
-        situation=block.value("context", "original_context"),
-        error_pattern=name,
-        oversight=block.value("output", "oversight_description"),
-        fix=block.value("meta", "rationale"),
-        preventative_rule=block.value("output", "preventative_rule"),
-        severity=block.value("context", "severity").lower(),
-        applicable_scope=scope,
-        inverse_lesson=block.value("meta", "inverse_lesson"),
-        confidence=_confidence_number(block.value("output", "rule_confidence")),
-    )
+    told = {field: block.value(*place) for field, place in WIRE_PLACES.items()}
+    told["severity"] = told["severity"].lower()
+    confidence = _confidence_number(block.value("output", "rule_confidence"))
+    context = checked_lesson(LessonContext(**told, confidence=confidence))
+    name = told["error_pattern"]
+    scope = told["applicable_scope"]
     pattern = name if is_pattern_id(name) else pattern_id(name, scope)
     at = read_time(block.value("context", "timestamp"))[0] or 0
     agent = block.agent.removeprefix(AGENT_PREFIX)
@@ -257,7 +268,7 @@ def _wire_of(block: YamoBlock) -> Lesson:
     return Lesson(
         id if is_usable else "",
         pattern,
-        checked_lesson(context),
+        context,
         "" if agent == UNNAMED_AGENT else agent,
         at,
     )
@@ -333,7 +344,8 @@ def lesson_drafts(memories: Iterable[Memory], now: int) -> list[Draft]:
     for (name, scope), failures in sorted(groups.items()):
         recent = (one for one in failures if now - one.created < RECENT_MS)
         if name and (len(failures) > 1 or any(map(_is_failure, recent))):
-            drafts += _drafts_of_failures(name, scope, failures)
+            draft = _draft_of_failures(name, scope, failures)
+            drafts += [draft] if draft else []
     return drafts
 
 
@@ -343,10 +355,10 @@ def _is_failure(memory: Memory) -> bool:
     return marked or _fact(memory, "status").lower() in FAILED_STATUSES
 
 
-def _drafts_of_failures(
+def _draft_of_failures(
     name: str, scope: str, failures: Sequence[Memory]
-) -> Iterator[Draft]:
-    """Yield the draft for the failures of one pattern, unless they name no rule, learning or fix."""
+) -> Draft | None:
+    """Return the draft for the failures of one pattern; None if they name no rule, learning or fix."""
 
     def last(fact: str, shape: Callable[[str], str] = _sentence) -> str:
         told = (shape(_fact(memory, fact)) for memory in reversed(failures))
@@ -360,11 +372,11 @@ def _drafts_of_failures(
     rule = last("rule") or next(filter(None, learned), "")
     fix = last("fix")
     if not rule and not fix:
-        return
+        return None
     times = len(failures)
     latest = failures[-1]
-    listed = "\n".join(
-        f"- {iso(one.created)[:10]} {one.id}: {_quoted(_fact(one, 'error') or one.title)}"
+    listed = bulleted(
+        f"{iso(one.created)[:10]} {one.id}: {_quoted(_fact(one, 'error') or one.title)}"
         for one in failures
     )
     prose = {
@@ -380,26 +392,23 @@ def _drafts_of_failures(
         "applicableScope": scope,
         "oversight": last("oversight"),
         "severity": severity if severity in SEVERITIES else usual,
-        "ruleConfidence": last("confidence", _stated_confidence),
+        "ruleConfidence": last("confidence", str.strip),
         DERIVED: " ".join(memory.id for memory in failures),
     }
-    is_run = latest.kind in (TRACE, EXPERIENCE)
-    yield Draft(
+    return Draft(
         id=draft_id(DISTILL_SESSION, f"{name} {scope} {rule or fix}"),
         kind=RULE if rule else FIX,
         said=listed,
         title=one_line((rule or fix).removesuffix(".")),
-        text="\n\n".join(
-            f"{heading}\n\n{prose[field]}"
-            for heading, field in LESSON_HEADINGS.items()
-            if prose[field]
-        ),
+        text=lesson_sections(prose),
         when=lesson_conditions(name, scope),
         tags=(LESSON,),
         score=round(min(MAX_SCORE, BASE_SCORE + REPEAT_SCORE * (times - 1)), 2),
         why=f"it happened {often}",
         session=DISTILL_SESSION,
-        task=_quoted(goal_of(latest) if is_run else _fact(latest, "goal")),
+        task=_quoted(
+            goal_of(latest) if latest.kind in RECORDED else _fact(latest, "goal")
+        ),
         at=latest.created,
         fields=tuple((key, value) for key, value in keys.items() if value),
     )
@@ -423,14 +432,6 @@ def _pattern_and_scope(memory: Memory) -> tuple[str, str]:
     return one_line(redact(name), 120), one_line(redact(_fact(memory, "scope")), 200)
 
 
-def _stated_confidence(text: str) -> str:
-    """Return a confidence as it is written; empty unless it is a number from 0 to 1."""
-    try:
-        return text if 0 <= float(text) <= 1 else ""
-    except ValueError:
-        return ""
-
-
 def _fact(memory: Memory, name: str) -> str:
     return first_value(memory, FACT_KEYS.get(name, (name,)))
 
@@ -440,14 +441,9 @@ def _sentence(text: str) -> str:
     said = one_line(
         " ".join(line.lstrip("# ") for line in redact(text).split("\n")), MAX_TEXT_CHARS
     )
-    if (
-        sum(any(c.isalpha() for c in word) for word in said.split())
-        < MIN_SENTENCE_WORDS
-    ):
+    words = said.split()
+    if sum(any(map(str.isalpha, word)) for word in words) < MIN_SENTENCE_WORDS:
         return ""
-    first = said.split()[0]
-    if first.isalpha() and first.islower():
-        capital = said[0].upper() + said[1:]
-    else:
-        capital = said
-    return capital if capital.endswith((".", "!", "?", "…", "。")) else f"{capital}."
+    if words[0].isalpha() and words[0].islower():
+        said = said[0].upper() + said[1:]
+    return said if said.endswith((".", "!", "?", "…", "。")) else f"{said}."
