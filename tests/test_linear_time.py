@@ -42,7 +42,7 @@ from rawkomem.learn.chat_logs import turns_of_history
 from rawkomem.learn.drafts import choose_drafts, drafts_of_exchanges
 from rawkomem.learn.exchanges import exchanges, typed_in
 from rawkomem.learn.lessons import read_wire
-from rawkomem.learn.llm import json_objects
+from rawkomem.learn.llm import BRACE, MAX_BRACES
 from rawkomem.learn.proposed_conditions import propose_conditions
 from rawkomem.learn.skills import read_skill
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
@@ -66,6 +66,7 @@ from rawkomem.text.conditions import (
     subject_text,
 )
 from rawkomem.text.difference import risks_in
+from rawkomem.text.json_values import json_values
 from rawkomem.text.language import is_copy, is_identical, language, numbers_and_negations, statement_of
 from rawkomem.text.paths import fits_glob, fits_wildcards, is_file_glob, paths_in, spell_out_glob
 from rawkomem.text.prompts import without_markup
@@ -300,7 +301,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "mentions_symbol": lambda text: mentions_symbol(text, "f", "a.py"),
     "parse_jsonc": parse_jsonc,
     "read_wire": read_wire,
-    "objects": lambda text: [*json_objects(text)],
+    "objects": lambda text: [*json_values(text, BRACE, MAX_BRACES)],
     "without_injected": without_injected,
     "without_scaffolding": without_scaffolding,
     "choose": lambda text: choose_drafts(_talk(text), RunFacts()),

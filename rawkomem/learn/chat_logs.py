@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from ..model.values import now
 from ..text.chunks import fence_after
@@ -123,22 +123,28 @@ def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
     lines = [*lines]
     blocks = _find_blocks(lines)
     speakers = _find_speakers(lines, blocks)
-    role = ""
-    at = 0
-    words = list[str]()
-    tools = list[list[str]]()
-    number = min(speakers, default=len(lines))
-    while number < len(lines):
-        last = blocks.get(number, number)
-        if number in speakers:
-            yield from _message_turns(role, at, words, tools, speakers[number][0])
-            (role, at), words, tools = speakers[number], [], []
-        elif number in blocks:
-            tools.append(lines[number : last + 1])
-        elif not lines[number].startswith(MESSAGE_COMMENT):
-            words.append(lines[number])
-        number = last + 1
-    yield from _message_turns(role, at, words, tools, role)
+    starts = [*speakers, len(lines)]
+    for start, end in pairwise(starts):
+        role, at = speakers[start]
+        words = list[str]()
+        tools = list[list[str]]()
+        number = start + 1
+        while number < end:
+            last = blocks.get(number, number)
+            if number in blocks:
+                tools.append(lines[number : last + 1])
+            elif not lines[number].startswith(MESSAGE_COMMENT):
+                words.append(lines[number])
+            number = last + 1
+        following = speakers[end][0] if end in speakers else role
+        text = "\n".join(words).rstrip()
+        if following != role:
+            text = text.removesuffix(SPEAKER_SEPARATOR)
+        yield Turn(role, text.strip(), at)
+        for block in tools if role != SUBAGENT else ():
+            name = TOOL_NAME.search(block[0])
+            if block[0].startswith((TOOL_START, DETAILS)):
+                yield Turn(TOOL, "\n".join(block), at, name[1] if name else "")
 
 
 def _find_blocks(lines: Sequence[str]) -> dict[int, int]:
@@ -147,41 +153,41 @@ def _find_blocks(lines: Sequence[str]) -> dict[int, int]:
     If code in a block has no end, the block would have none: then its end, and those of later blocks, may be in code.
     """
     blocks: dict[int, int] = {}
-    start = -1
     ends = ""
-    fence = ""
-    above = ""
-    is_wrapped = False
     reads_code = True
     number = 0
     while number < len(lines):
-        line = lines[number]
-        opens = next((tag for tag in BLOCK_ENDS if line.startswith(tag)), "")
-        if start < 0 and opens:
-            start = number
+        opens = next((tag for tag in BLOCK_ENDS if lines[number].startswith(tag)), "")
+        if opens:
             ends = BLOCK_ENDS[opens]
-            fence = ""
-            above = ""
-            is_wrapped = DETAILS in "".join(lines[start : start + 2])
-        if start >= 0:
-            fence = fence_after(fence, line) if reads_code else ""
-            if (
-                line.rstrip().endswith(ends)
-                and (not fence or above.startswith(CODE_FENCE))
-                and (DETAILS_END in above + line or not is_wrapped)
-            ):
-                blocks[start], start = number, -1
-        elif blocks and line.strip() in (ends, DETAILS_END + ends):
-            blocks[next(reversed(blocks))] = number
-        number = number + 1
-        above = line
-        if number == len(lines) and start >= 0:
-            blocks[start] = number - 1
-            if reads_code:
-                number = start
-                start = -1
+            last = _last_line(lines, number, ends, reads_code)
+            if last is None and reads_code:
                 reads_code = False
+                last = _last_line(lines, number, ends, reads_code)
+            blocks[number] = len(lines) - 1 if last is None else last
+            number = blocks[number]
+        elif blocks and lines[number].strip() in (ends, DETAILS_END + ends):
+            blocks[next(reversed(blocks))] = number
+        number += 1
     return blocks
+
+
+def _last_line(
+    lines: Sequence[str], first: int, ends: str, reads_code: bool
+) -> int | None:
+    """Return the last line of the block that starts at a line; None if it has no end."""
+    is_wrapped = DETAILS in "".join(lines[first : first + 2])
+    fence = ""
+    above = ""
+    for number in range(first, len(lines)):
+        line = lines[number]
+        fence = fence_after(fence, line) if reads_code else ""
+        is_code = fence and not above.startswith(CODE_FENCE)
+        is_inside = is_wrapped and DETAILS_END not in above + line
+        if line.rstrip().endswith(ends) and not is_code and not is_inside:
+            return number
+        above = line
+    return None
 
 
 def _find_speakers(
@@ -190,18 +196,18 @@ def _find_speakers(
     """Return the number of each line that names a speaker → role and time of the message."""
     named: dict[int, re.Match[str]] = {}
     times: dict[int, int] = {}
-    began = number = 0
-    while number < len(lines):
-        line = lines[number]
+    began = 0
+    last = -1  # line of the block
+    for number, line in enumerate(lines):
+        if number <= last:
+            continue
         if found := SPECSTORY_SPEAKER.match(line):
             named[number] = found
-            time = STAMPED_TIME.search(found[3] or "")
-            times[number] = time_of(time[0]) if time else 0
+            times[number] = _stamp_in(found[3] or "")
             began = began or times[number]
         elif not named and line.startswith("#"):
-            dated = STAMPED_TIME.search(line.rstrip(" )"))
-            began = time_of(dated[0]) if dated else began
-        number = (blocks.get(number, number) if named else number) + 1
+            began = _stamp_in(line.rstrip(" )")) or began
+        last = blocks.get(number, -1) if named else -1
     in_order = _in_order([(number, at) for number, at in times.items() if at], began)
     people = [number for number, found in named.items() if found[1] == "User"]
     is_dated = bool(people) and bool(times[people[0]])
@@ -216,6 +222,12 @@ def _find_speakers(
         at = max(own, at) if role == SUBAGENT else own or at
         speakers[number] = role, at
     return speakers
+
+
+def _stamp_in(text: str) -> int:
+    """Return the time at the end of a text; 0 if there is none."""
+    found = STAMPED_TIME.search(text)
+    return time_of(found[0]) if found else 0
 
 
 def _in_order(times: Sequence[tuple[int, int]], began: int) -> set[int]:
@@ -249,16 +261,3 @@ def _in_order(times: Sequence[tuple[int, int]], began: int) -> set[int]:
         elif low <= at <= after[place] + MAX_LATE_MILLISECONDS:
             kept.add(number)
     return kept
-
-
-def _message_turns(
-    role: str, at: int, words: list[str], blocks: list[list[str]], following: str
-) -> Iterator[Turn]:
-    text = "\n".join(words).rstrip()
-    if role:
-        said = text if following == role else text.removesuffix(SPEAKER_SEPARATOR)
-        yield Turn(role, said.strip(), at)
-    for block in blocks if role != SUBAGENT else ():
-        name = TOOL_NAME.search(block[0])
-        if block[0].startswith((TOOL_START, DETAILS)):
-            yield Turn(TOOL, "\n".join(block), at, name[1] if name else "")

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..model.values import iso
 from ..net import RETRY_PAUSES, Api, JsonApi, RequestFailed, api_url
 from ..redaction.find import redact
 from ..text.clean import one_line
+from ..text.json_values import json_values
 from ..text.safe import safe_body, safe_title
 
 Schema = Mapping[str, Any]
@@ -261,8 +263,7 @@ with open(
 ) as _file:
     # question → the JSON Schema of its answer
     SCHEMAS: dict[str, Schema] = json.load(_file)
-# not strict: models write raw line breaks in strings
-DECODER = json.JSONDecoder(strict=False)
+BRACE = re.compile("{")
 
 
 class UnfitAnswer(ValueError):
@@ -295,31 +296,16 @@ def read_json_object(text: str, schema: Schema) -> dict[str, Any]:
     """Return the first object in a text that fits the schema. Otherwise raise UnfitAnswer about the largest object."""
     problem = UnfitAnswer("there is no JSON object in it")
     largest = 0
-    for found, length in json_objects(text[:MAX_ANSWER_CHARS]):
+    for found, start, end in json_values(text[:MAX_ANSWER_CHARS], BRACE, MAX_BRACES):
         try:
             check_schema(found, schema)
         except UnfitAnswer as unfit:
-            if length > largest:
+            if end - start > largest:
                 problem = unfit
-                largest = length
+                largest = end - start
         else:
-            return found
+            return dict(found)
     raise problem
-
-
-def json_objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield every outermost JSON object in a text, with its length."""
-    at = text.find("{")
-    for _ in range(MAX_BRACES):
-        if at < 0:
-            return
-        try:
-            found, end = DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield found, end - at
-        at = text.find("{", end)
 
 
 def check_schema(value: Any, schema: Schema, path: str = "the answer") -> None:

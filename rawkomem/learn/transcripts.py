@@ -20,6 +20,7 @@ from ..model.values import record, replace
 from ..redaction.find import redact
 from ..text.chunks import fence_after
 from ..text.clean import clean
+from ..text.json_values import json_values
 from ..text.prompts import is_notice, without_markup
 from ..text.safe import (
     ATTENTION_DIRECTIVE,
@@ -68,7 +69,6 @@ PLAIN_ITEM = re.compile(
     re.MULTILINE,
 )
 JSON_LIST_START = re.compile(r"\[\s*\{")
-DECODER = json.JSONDecoder(strict=False)
 MAX_TRIES = 50  # places that are tried as the start of a JSON list
 # First line of a block → test for the first line after it. In the first format, items start with `###`, and memories
 # have no other unescaped heading. In the second, each item is one line. The third runs to the end of the text.
@@ -136,24 +136,14 @@ def _without_block(text: str, opening: str) -> tuple[str, int]:
 
 def _without_json_lists(text: str) -> tuple[str, int]:
     """Return a text without JSON lists of memories, and the number of lists."""
-    blocks = at = 0
-    for _ in range(MAX_TRIES):
-        opening = JSON_LIST_START.search(text, at)
-        if opening is None:
-            break
-        try:
-            items, end = DECODER.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
-            at = opening.end()
-            continue
-        at = end
-        if all(
-            isinstance(item, dict) and set(JSON_KEYS) <= set(item) for item in items
-        ):
-            text = text[: opening.start()] + text[end:]
-            at = opening.start()
-            blocks = blocks + 1
-    return text, blocks
+    kept = ""
+    blocks = after = 0
+    for items, start, end in json_values(text, JSON_LIST_START, MAX_TRIES):
+        if all(isinstance(one, dict) and one.keys() >= {*JSON_KEYS} for one in items):
+            kept += text[after:start]
+            after = end
+            blocks += 1
+    return kept + text[after:], blocks
 
 
 # Clean up a session's turns: mark templates of commands, drop repeated turns, and match results
@@ -201,21 +191,23 @@ class Flow:
                 yield turn
 
     def _spoken(self, turn: Turn) -> Turn:
+        typed = turn.text.strip()
         if turn.role == QUEUED:
-            self._queued[turn.text.strip()] += 1
+            self._queued[typed] += 1
             return replace(turn, role=SYSTEM if is_notice(turn.text) else USER)
-        if turn.role == USER and self._queued[turn.text.strip()] > 0:
-            self._queued[turn.text.strip()] -= 1
+        if turn.role == USER and self._queued[typed] > 0:
+            self._queued[typed] -= 1
             return replace(turn, text="")
+        if not turn.text:
+            return turn
         before = self._command
         self._command = None
-        if turn.role != USER or not turn.text:
-            self._command = None if turn.text else before
+        if turn.role != USER:
             return turn
-        if turn.text.lstrip().startswith(COMMANDS):
+        if typed.startswith(COMMANDS):
             self._command = turn
             return turn
-        if before and not turn.text.lstrip().startswith(LOCAL_OUTPUT):
+        if before and not typed.startswith(LOCAL_OUTPUT):
             is_timed = before.at and turn.at
             if not is_timed or turn.at - before.at <= TEMPLATE_MILLISECONDS:
                 self._command = before if is_timed else None
@@ -247,10 +239,10 @@ class Flow:
 
     def _is_repeated(self, turn: Turn) -> bool:
         said = turn.role, turn.text
-        is_repeated = said in self._recent
-        if not is_repeated:
-            self._recent.append(said)
-        return is_repeated
+        if said in self._recent:
+            return True
+        self._recent.append(said)
+        return False
 
 
 # Read a session's transcript as a stream of turns. Its content shows which host wrote it.
@@ -286,6 +278,8 @@ class Transcript:
 
     def __init__(self, stream: IO[bytes]):
         self._stream = stream
+        # lines, and parts of lines that are too long
+        self._chunks = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
         self._ahead: list[bytes] = []
         self._hosts: Counter[str] = Counter()
         self.session = ""
@@ -347,29 +341,23 @@ class Transcript:
 
     def _look_ahead(self) -> bytes:
         """Return the first line that is not blank, and keep SAMPLE_LINES more: the first record may be incomplete."""
-        line = self._stream.readline(MAX_LINE_BYTES)
-        _refuse_binary(line)
-        while line and not line.strip(BLANKS):
-            line = self._stream.readline(MAX_LINE_BYTES)
-        self._ahead = [
-            line,
-            *islice(
-                iter(lambda: self._stream.readline(MAX_LINE_BYTES), b""), SAMPLE_LINES
-            ),
-        ]
-        return line
+        first = next((line for line in self._chunks if line.strip(BLANKS)), b"")
+        if b"\0" in first[:SAMPLE_BYTES]:
+            problem = "the transcript is a binary file"
+            raise BadInput(problem, "unpack it, or give another file")
+        self._ahead = [first, *islice(self._chunks, SAMPLE_LINES)]
+        return first
 
     def _lines(self) -> Iterator[bytes]:
         """Yield lines; skip and count those that are too long."""
-        for line in chain(
-            self._ahead, iter(lambda: self._stream.readline(MAX_LINE_BYTES), b"")
-        ):
-            if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
+        is_rest = False  # of a line that is too long
+        for line in chain(self._ahead, self._chunks):
+            ends = line.endswith(b"\n") or len(line) < MAX_LINE_BYTES
+            if ends and not is_rest:
                 yield line
-                continue
-            self.counts["too long"] += 1
-            while line and not line.endswith(b"\n"):
-                line = self._stream.readline(MAX_LINE_BYTES)
+            elif ends:
+                self.counts["too long"] += 1
+            is_rest = not ends
 
     def _records(self) -> Iterator[Record]:
         for line in self._lines():
@@ -431,13 +419,6 @@ class Transcript:
             return iter(())
         self.session = self.session or session_of(record)
         return turns_of_record(record, host)
-
-
-def _refuse_binary(data: bytes) -> None:
-    if b"\0" in data[:SAMPLE_BYTES]:
-        raise BadInput(
-            "the transcript is a binary file", "unpack it, or give another file"
-        )
 
 
 def _decoded_line(line: bytes) -> str:
