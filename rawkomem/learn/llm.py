@@ -254,9 +254,9 @@ MAX_ANSWER_CHARS = 1_000_000  # of an answer that are read
 # opening braces that are tried as the start of an object: each try reads the rest of the text
 MAX_BRACES = 500
 MAX_RETURNED_CHARS = 4_000  # of an unusable answer that are sent back to the model
-TYPES = {
-    "object": dict, "array": list, "string": str, "boolean": bool, "number": float | int,
-    "null": type(None),
+TYPE_NAMES = {
+    dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number",
+    type(None): "null",
 }  # fmt: skip
 with open(
     os.path.join(os.path.dirname(__file__), "answers.json"), encoding="utf-8"
@@ -310,19 +310,17 @@ def read_json_object(text: str, schema: Schema) -> dict[str, Any]:
 
 def check_schema(value: Any, schema: Schema, path: str = "the answer") -> None:
     """Raise UnfitAnswer unless a value fits a schema. Checks type, required, properties and items."""
-    allowed = schema.get("type", ())
-    names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
-    kinds = tuple(TYPES[name] for name in names)
-    # in Python, a bool is an int
-    is_number = isinstance(value, bool) and bool not in kinds
-    if kinds and (is_number or not isinstance(value, kinds)):
+    wanted = schema["type"]
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if TYPE_NAMES[type(value)] not in names:
         raise UnfitAnswer(f"{path} must be {' or '.join(names)}")
     if isinstance(value, dict):
         lacking = [name for name in schema.get("required", ()) if name not in value]
         if lacking:
             raise UnfitAnswer(f"{path} lacks {lacking[0]!r}")
-        for name in schema.get("properties", {}).keys() & value.keys():
-            check_schema(value[name], schema["properties"][name], name)
+        for name, inner in schema.get("properties", {}).items():
+            if name in value:
+                check_schema(value[name], inner, name)
     if isinstance(value, list):
         for item in value:
-            check_schema(item, schema.get("items", {}), f"an item of {path}")
+            check_schema(item, schema["items"], f"an item of {path}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import IO, Any
 
@@ -16,7 +15,8 @@ from ..model.values import record, replace
 from ..redaction.find import redact
 from ..text.acts import MAX_PATTERN_CHARS, PATHS_KEY
 from ..text.clean import one_line
-from ..text.language import statement_of
+from ..text.json_values import DECODER
+from ..text.language import NEAR_DUPLICATE, ContentWords, says_same, statement_of
 from ..text.paths import path_below
 from .cues import any_of, caseless
 from .drafts import (
@@ -26,13 +26,12 @@ from .drafts import (
     sentences_of_turn,
 )
 from .exchanges import Exchange, typed_in
-from .repetitions import MIN_AGAIN_WORDS, is_repeated, means_same
 from .transcripts import MAX_DOCUMENT_BYTES
 from .turns import RunFacts, objects_in, time_of, within
 
 Record = dict[str, Any]
-# drafts with the same request, and the subject of the first
-Groups = list[tuple[Set[str], list[Draft]]]
+# the words of a request, and the drafts with it
+Groups = list[tuple[ContentWords, list[Draft]]]
 
 # Read the threads of a review from the JSON of an API.
 
@@ -113,20 +112,14 @@ def _objects_in(stream: IO[bytes]) -> Iterator[Record]:
         raise BadInput(size, "pass fewer pages")
     text = data.decode("utf-8-sig", "replace")
     at = 0
-    decoder = json.JSONDecoder(strict=False)
     while start := NOT_BLANK.search(text, at):
         try:
-            value, at = decoder.raw_decode(text, start.start())
+            value, at = DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError) as failure:
             why = f"{_name(stream)} is not valid JSON: {one_line(str(failure), 100)}"
             raise BadInput(why, READ_HINT) from None
-        pending = [value]
-        while pending:
-            value = pending.pop()
-            if isinstance(value, list):
-                pending += reversed(value)
-            elif isinstance(value, dict):
-                yield value
+        for page in value if isinstance(value, list) else [value]:
+            yield from objects_in(page if isinstance(page, list) else [page])
 
 
 def _notes_in(one: Record, number: int) -> Iterator[tuple[str, Record]]:
@@ -348,18 +341,12 @@ def _paths(thread: Thread) -> tuple[str, ...]:
 
 def _group(groups: Groups, draft: Draft) -> None:
     """Put a draft to those with the same request, or into a new group."""
-    said = replace(draft, said=draft.text)
-    subject = statement_of(draft.text).subject
-    for words, group in groups:
-        # a quick test; a short request is not a part of a long one
-        both = len(words & subject)
-        most = max(len(words), len(subject))
-        if words == subject or (both >= MIN_AGAIN_WORDS and 2 * both >= most):
-            other = replace(group[0], said=group[0].text)
-            if is_repeated(said, other) or means_same(said, other):
-                group.append(draft)
-                return
-    groups.append((subject, [draft]))
+    request = statement_of(draft.text)
+    same = [group for said, group in groups if says_same(said, request, NEAR_DUPLICATE)]
+    if same:
+        same[0].append(draft)
+    else:
+        groups.append((request, [draft]))
 
 
 def _joined(group: list[Draft]) -> Draft:
