@@ -103,14 +103,11 @@ EXIT_CHARS = 400
 def calls_asked(id: str, given: object) -> Iterator[Did]:
     """Yield what a call asks for: one command, or each file that it writes. If it has neither, yield an empty Did."""
     input = given if isinstance(given, dict) else {}
-    if _first_value(input, FILE_KEYS):
-        command = ""
-    else:
+    command = ""
+    if not _first_value(input, FILE_KEYS):
         command = command_of(_first_value(input, COMMAND_KEYS))
-    if isinstance(given, str):
-        patch = given
-    else:
-        patch = _first_value(input, PATCH_KEYS) or command
+    patch = given if isinstance(given, str) else _first_value(input, PATCH_KEYS)
+    patch = patch or command
     if isinstance(patch, str) and PATCH_START in patch:
         yield from _patched_files(id, patch)
     elif command:
@@ -123,10 +120,8 @@ def command_of(value: object) -> str:
     """Return a command as a person would type it, without `bash -c` before it."""
     if isinstance(value, str):
         return value.strip()
-    if isinstance(value, list):
-        words = [word for word in value if isinstance(word, str)]
-    else:
-        words = []
+    parts = value if isinstance(value, list) else []
+    words = [word for word in parts if isinstance(word, str)]
     if len(words) == 3 and words[1] in SHELL_FLAGS:
         return words[2].strip()
     return " ".join(words)
@@ -134,9 +129,7 @@ def command_of(value: object) -> str:
 
 def exit_failed(output: str) -> bool | None:
     """Return whether an output states an exit code other than 0; None if it states no exit code."""
-    found = EXIT_CODE.search(output[:EXIT_CHARS]) or EXIT_CODE.search(
-        output[-EXIT_CHARS:]
-    )
+    found = EXIT_CODE.search(f"{output[:EXIT_CHARS]}\n{output[-EXIT_CHARS:]}")
     return found[1] != "0" if found else None
 
 
@@ -187,19 +180,15 @@ def within(value: Any, *keys: str) -> Any:
 
 # names of speakers in records and in texts; in a record, every other name means SYSTEM
 ROLES = {
-    **dict.fromkeys(("user", "human", "you", "prompt"), USER),
-    **dict.fromkeys(
-        ("assistant", "ai", "agent", "claude", "chatgpt", "gpt", "model", "bot"),
-        ASSISTANT,
-    ),
-    **dict.fromkeys(
-        ("response", "claude-code", "codex", "opencode", "gemini", "cursor", "copilot"),
-        ASSISTANT,
-    ),
-    **dict.fromkeys(
-        ("tool", "tool result", "tool call", "tool output", "function"), TOOL
-    ),
-    "system": SYSTEM,
+    name: role
+    for role, names in {
+        USER: "user,human,you,prompt",
+        ASSISTANT: "assistant,ai,agent,claude,chatgpt,gpt,model,bot,response,claude-code,codex,opencode,gemini,cursor"
+        ",copilot",
+        TOOL: "tool,tool result,tool call,tool output,function",
+        SYSTEM: "system",
+    }.items()
+    for name in names.split(",")
 }
 # Claude Code's records have at least one
 CLAUDE_IDS = {"sessionId", "uuid", "leafUuid"}
@@ -250,9 +239,9 @@ def opens_subagent(record: Record) -> bool:
     """Return whether a record says that the whole transcript is a sub-agent's (Codex, Gemini, OpenCode)."""
     if record.get("type") == "session_meta":
         meta = record.get("payload")
+        signs = [("agent_role",), ("source", "subagent"), ("source", "subAgent")]
         is_spawned = within(meta, "thread_source") == "subagent"
-        sources = [within(meta, "source", key) for key in ("subagent", "subAgent")]
-        return bool(is_spawned or within(meta, "agent_role") or any(sources))
+        return is_spawned or any(within(meta, *keys) for keys in signs)
     if "messages" in record and within(record, "info", "parentID"):
         return True  # in a message's info, it is another message
     return record.get("kind") == "subagent" and "projectHash" in record
@@ -341,15 +330,14 @@ def _codex(record: Record) -> Iterator[Turn]:
 
 
 def _codex_output(output: Any) -> tuple[str, bool | None]:
-    if not isinstance(output, dict):
-        said = output if isinstance(output, str) else _joined(output)
-        return said, exit_failed(said)
-    said = _joined(output.get("output") or output.get("content"))
-    success = output.get("success")
-    failed = _code_failed(output.get("metadata"))
-    if failed is None:
-        failed = not success if isinstance(success, bool) else exit_failed(said)
-    return said, failed
+    if isinstance(output, str):
+        return output, exit_failed(output)
+    said = _joined(within(output, "output") or within(output, "content") or output)
+    failed = _code_failed(within(output, "metadata"))
+    success = within(output, "success")
+    if failed is None and isinstance(success, bool):
+        failed = not success
+    return said, exit_failed(said) if failed is None else failed
 
 
 def _code_failed(facts: object, key: str = "exit_code") -> bool | None:
@@ -381,10 +369,10 @@ def _opencode_tool(part: Record) -> Iterator[Turn]:
     if isinstance(input, dict):
         yield from _call_turns(id, name, input)
     if status == "error":
-        yield _result_turn(id, name, _text(within(state, "error")), True)
+        yield _result_turn(id, name, within(state, "error"), True)
     elif status == "completed":
         failed = _code_failed(within(state, "metadata"), "exit") or False
-        yield _result_turn(id, name, _text(within(state, "output")), failed)
+        yield _result_turn(id, name, within(state, "output"), failed)
 
 
 def _is_gemini(record: Record) -> bool:
@@ -478,8 +466,10 @@ def _call_turns(id: object, name: object, given: object) -> Iterator[Turn]:
         yield Turn(TOOL, "", tool=_text(name), did=did)
 
 
-def _result_turn(id: object, name: object, output: str, failed: bool | None) -> Turn:
-    return Turn(TOOL, output, tool=_text(name), did=Did(_text(id), failed=failed))
+def _result_turn(id: object, name: object, output: object, failed: bool | None) -> Turn:
+    return Turn(
+        TOOL, _text(output), tool=_text(name), did=Did(_text(id), failed=failed)
+    )
 
 
 def _generic(record: Record) -> Iterator[Turn]:
@@ -560,23 +550,16 @@ def _joined(content: object) -> str:
 def _unpacked(value: object) -> Any:
     """Return the object in a JSON text, like the arguments and outputs of Codex; any other value as it is."""
     try:
-        if isinstance(value, str) and value.lstrip()[:1] == "{":
-            held = json.loads(value)
-        else:
-            held = None
+        held = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
-        held = None
+        return value
     return held if isinstance(held, dict) else value
 
 
-def time_of(value: object) -> int:
+def time_of(value: Any) -> int:
     """Return a host's timestamp in milliseconds since 1970; 0 if it is not a time."""
     if isinstance(value, str):
         return read_time(value)[0] or 0
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not 0 < value < 1e15
-    ):
+    if type(value) not in (int, float) or not 0 < value < 1e15:
         return 0
     return int(value if value > MAX_SECONDS else value * 1000)
