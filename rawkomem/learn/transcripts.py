@@ -10,7 +10,6 @@ import os
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import chain, islice
 from typing import IO, Any
 
@@ -37,7 +36,6 @@ from .chat_logs import (
 )
 from .turns import (
     ASSISTANT,
-    NOBODY,
     PEOPLE,
     QUEUED,
     SUBAGENT,
@@ -63,9 +61,12 @@ Record = dict[str, Any]
 # be part of it, or up to the end of the text. So some of a person's words may be lost, but no
 # injected text is taken for a person's.
 
-FENCE_OPENING = re.compile(rf"<{FENCE_TAG}([0-9a-f]{{4,64}})[ >]")
-PLAIN_ITEM = re.compile(
-    r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$",
+FENCED_BLOCK = re.compile(
+    rf"<{FENCE_TAG}([0-9a-f]{{4,64}})[ >].*?(?:</{FENCE_TAG}\1>|\Z)", re.DOTALL
+)
+# the first item of a plain list, and all below it
+PLAIN_ITEMS = re.compile(
+    r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$[\s\S]*",
     re.MULTILINE,
 )
 JSON_LIST_START = re.compile(r"\[\s*\{")
@@ -81,34 +82,19 @@ INJECTED_BLOCKS: dict[str, Callable[[str], bool]] = {
 
 def without_injected(text: str) -> tuple[str, int]:
     """Return a text without blocks of injected memories, and the number of blocks."""
-    blocks = 0
-    framed: list[Callable[[str], tuple[str, int]]] = [
-        partial(_without_block, opening=opening) for opening in INJECTED_BLOCKS
-    ]
-    for cut in (_without_fenced, *framed, _without_plain_items, _without_json_lists):
-        text, found = cut(text)
+    text, blocks = FENCED_BLOCK.subn("", text)
+    for opening in INJECTED_BLOCKS:
+        text, found = _without_block(text, opening)
         blocks += found
-    return text, blocks
+    text, plain = PLAIN_ITEMS.subn("", text)
+    text, lists = _without_json_lists(text)
+    return text, blocks + plain + lists
 
 
 def without_scaffolding(text: str) -> str:
     """Return a text without the host's markup; the arguments that a person typed after a command stay."""
     bare, _, typed = without_markup(text)
     return f"{bare.strip()}\n{typed}".strip() if typed else bare
-
-
-def _without_fenced(text: str) -> tuple[str, int]:
-    blocks = 0
-    while opening := FENCE_OPENING.search(text):
-        _, _, after = text[opening.end() :].partition(f"</{FENCE_TAG}{opening[1]}>")
-        text = text[: opening.start()] + after
-        blocks = blocks + 1
-    return text, blocks
-
-
-def _without_plain_items(text: str) -> tuple[str, int]:
-    item = PLAIN_ITEM.search(text)
-    return (text[: item.start()], 1) if item else (text, 0)
 
 
 def _without_block(text: str, opening: str) -> tuple[str, int]:
@@ -258,10 +244,8 @@ MAX_TURN_CHARS = 200_000  # longer turns are cut
 # may come before the first record: byte order mark and white space
 BLANKS = b"\xef\xbb\xbf \t\r\n"
 SAMPLE_BYTES = 4096  # searched for a zero byte, which shows a binary file
-MIN_TALK_CHARS = 20_000  # warn if a longer text names no speaker
 # where Claude Code and Cursor keep the transcripts of sub-agents
 SUBAGENTS_FOLDER = "subagents"
-READABLE_FORMATS = "transcripts of agents, JSON lists of role and content, SpecStory histories, and texts with lines like `## User`"
 # keys under which a document keeps its records
 LIST_KEYS = (
     "messages",
@@ -274,7 +258,7 @@ MARKDOWN = "text"
 
 
 class Transcript:
-    """The turns of one session, with counts and warnings, which are complete after all turns are read."""
+    """The turns of one session, with counts, which are complete after all turns are read."""
 
     def __init__(self, stream: IO[bytes]):
         self._stream = stream
@@ -285,7 +269,6 @@ class Transcript:
         self.session = ""
         # broken, unknown, too long, injected, sub-agent
         self.counts: Counter[str] = Counter()
-        self.warnings: list[str] = []
         name = getattr(stream, "name", "")
         self._name = name if isinstance(name, str) else "the transcript"
         self._is_subagents = (
@@ -299,18 +282,10 @@ class Transcript:
 
     def turns(self) -> Iterator[Turn]:
         """Yield every turn in order, without injected text in the words of people and agents."""
-        talk = 0
         for turn in Flow().follow(self._raw()):
-            turn = replace(
-                turn, text=self._spoken(turn.role, turn.text[:MAX_TURN_CHARS])
-            )
-            talk = talk + len(turn.text) if turn.role == NOBODY and talk >= 0 else -1
-            if turn.text or turn.did:
-                yield turn
-        if talk > MIN_TALK_CHARS:
-            self.warnings.append(
-                f"no speakers found; supported formats: {READABLE_FORMATS}"
-            )
+            text = self._spoken(turn.role, turn.text[:MAX_TURN_CHARS])
+            if text or turn.did:
+                yield replace(turn, text=text)
 
     def _spoken(self, role: str, text: str) -> str:
         if role in PEOPLE:
@@ -446,7 +421,6 @@ class Heard:
     session: str
     # reason → records: broken, unknown, too long, injected, sub-agent
     counts: dict[str, int]
-    warnings: tuple[str, ...] = ()  # about the file
 
     @property
     def has_speakers(self) -> bool:
@@ -458,19 +432,17 @@ def read_session(stream: IO[bytes], run: RunFacts) -> Heard:
     """Return a session. Agent and session id of `run` are filled from the transcript if they are empty."""
     transcript = Transcript(stream)
     turns = tuple(transcript.turns())
-    host = "" if transcript.host == MARKDOWN else transcript.host
     session = run.session or transcript.session
+    host = transcript.host
     told = replace(
         run,
-        agent=run.agent or host,
+        agent=run.agent or ("" if host == MARKDOWN else host),
         task=redact(run.task),
         error=redact(run.error),
         session=session,
     )
-    counts = {name: count for name, count in transcript.counts.items() if count}
-    return Heard(
-        told, turns, transcript.host, session, counts, tuple(transcript.warnings)
-    )
+    counts = dict(+transcript.counts)
+    return Heard(told, turns, host, session, counts)
 
 
 # Find transcripts in files and folders, and find out when each session began.

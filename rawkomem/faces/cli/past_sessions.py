@@ -61,9 +61,7 @@ read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
 {no_speakers:?no line names its speaker, so nothing counts as said by a person: see 'rawkomem docs learning'}
 {waiting:count|?drafts of this session that already existed: %}""",
     no_speakers=lambda learned: (
-        bool(learned.heard.turns)
-        and not learned.heard.has_speakers
-        and not learned.heard.warnings
+        bool(learned.heard.turns) and not learned.heard.has_speakers
     ),
     drafts=[NEW_DRAFT],
     sure_lines=_sure_lines,
@@ -148,8 +146,6 @@ def learn_command(
         return
     with open_file(files[0], "rb") as file:
         learned = repository.learning.learn(file, run, dry_run)
-    for warning in learned.heard.warnings:
-        note(f"{files[0]}: {warning}")
     _answer_learned(learned, LEARNED, dry_run)
 
 

@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from rawkomem.learn.transcripts import MIN_TALK_CHARS, Transcript
+from rawkomem.learn.transcripts import Transcript
 
 from tests.learn.session.sessions import SESSION, codex, gemini, gemini_lines, jsonl, opencode
 
@@ -213,15 +213,6 @@ class TestSpeakers:
         assert turns(b"**User** stories (three) are here\n\n**Response**\n") == [
             ("", "**User** stories (three) are here\n\n**Response**")
         ]
-
-    def test_a_large_text_without_speakers_is_warned_of(self):
-        for size, log, warned in (
-            (MIN_TALK_CHARS, "", True),
-            (MIN_TALK_CHARS // 2, "", False),
-            (MIN_TALK_CHARS, "## User\n\n", False),
-        ):
-            transcript = Transcript(io.BytesIO((log + "some words\n" * (size // 10)).encode()))
-            assert [*transcript.turns()] and bool(transcript.warnings) is warned
 
 
 def test_cursors_notice_about_a_task_is_not_a_persons():

@@ -38,7 +38,7 @@ def test_what_was_said(history):
     ]
     assert turns[2].text == "I look at the tests first.\n\n---\n\nThen I change them."
     assert transcript.session == "b61faf06-fca5-4945-938e-d6c66a40fbb1"
-    assert not transcript.warnings and transcript.counts["sub-agent"] == 1
+    assert transcript.counts["sub-agent"] == 1
 
 
 def test_what_tools_printed(history):
