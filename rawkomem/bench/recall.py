@@ -39,12 +39,13 @@ from ..hosts.replay import (
     Correction,
     Past,
     past_answers,
+    read_recorded_sessions,
     recorded_pasts,
     replay,
 )
 from ..learn.drafts import choose_drafts
 from ..learn.proposed_conditions import propose_acts
-from ..learn.transcripts import read_recorded_sessions, read_session
+from ..learn.transcripts import read_session
 from ..learn.turns import ASSISTANT, RunFacts, Turn, host_of, turns_of_record
 from ..model.entries import AGREED, Draft, Entry, Task
 from ..model.errors import BadInput

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,14 +20,13 @@ from ..learn.drafts import choose_drafts, drafts_of_exchanges
 from ..learn.exchanges import exchanges
 from ..learn.repetitions import covering_memories
 from ..learn.transcripts import (
-    COMPACTED,
     MARKDOWN,
+    Record,
     Transcript,
-    holds_sessions,
-    read_recorded_sessions,
 )
 from ..learn.turns import SYSTEM, USER, RunFacts, Turn
 from ..model.entries import CORRECTION, PREFERENCE, RULE, Draft, Memory
+from ..model.errors import BadInput
 from ..model.filters import Filter
 from ..model.ids import hex_hash
 from ..model.values import ACTIVE, record
@@ -394,3 +394,47 @@ def _turns_by_draft(past: Past, run: RunFacts) -> dict[str, int]:
         for one in exchanges(past.turns)
         for draft in drafts_of_exchanges([one], run)
     }
+
+
+# Read files of recorded sessions: JSON, plain or compressed with xz, with Claude Code's records of
+# each session.
+
+# start of the prompt after a compaction
+COMPACTED = "This session is being continued from a previous conversation"
+XZ_SUFFIX = ".xz"
+
+
+def read_recorded_sessions(file: str) -> list[Record]:
+    """Return the sessions in a JSON file. Raise BadInput if it cannot be read or has no sessions."""
+    hint = "name a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
+    try:
+        with (
+            lzma.open(file) if file.endswith(XZ_SUFFIX) else open(file, "rb") as stream
+        ):
+            found = json.load(stream)["sessions"]
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+        lzma.LZMAError,
+    ) as failure:
+        why = getattr(failure, "strerror", None) or failure
+        raise BadInput(f"cannot read sessions from {file}: {why}", hint) from None
+    if not isinstance(found, list) or not all(
+        isinstance(one, dict) and "records" in one for one in found
+    ):
+        raise BadInput(f"{file} holds no sessions", hint)
+    return found
+
+
+def holds_sessions(file: str) -> bool:
+    """Return whether a file holds recorded sessions instead of a transcript."""
+    if not file.endswith(".json"):
+        return file.endswith(XZ_SUFFIX)
+    try:
+        read_recorded_sessions(file)
+    except BadInput:
+        return False
+    return True

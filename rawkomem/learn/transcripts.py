@@ -5,7 +5,6 @@ and sub-agents.
 from __future__ import annotations
 
 import json
-import lzma
 import os
 import re
 from collections import Counter, deque
@@ -499,47 +498,3 @@ def _transcript_files(path: str) -> Iterator[str]:
                 and os.path.isfile(file)
             ):
                 yield file
-
-
-# Read files of recorded sessions: JSON, plain or compressed with xz, with Claude Code's records of
-# each session.
-
-# start of the prompt after a compaction
-COMPACTED = "This session is being continued from a previous conversation"
-XZ_SUFFIX = ".xz"
-
-
-def read_recorded_sessions(file: str) -> list[Record]:
-    """Return the sessions in a JSON file. Raise BadInput if it cannot be read or has no sessions."""
-    hint = "name a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
-    try:
-        with (
-            lzma.open(file) if file.endswith(XZ_SUFFIX) else open(file, "rb") as stream
-        ):
-            found = json.load(stream)["sessions"]
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        RecursionError,
-        lzma.LZMAError,
-    ) as failure:
-        why = getattr(failure, "strerror", None) or failure
-        raise BadInput(f"cannot read sessions from {file}: {why}", hint) from None
-    if not isinstance(found, list) or not all(
-        isinstance(one, dict) and "records" in one for one in found
-    ):
-        raise BadInput(f"{file} holds no sessions", hint)
-    return found
-
-
-def holds_sessions(file: str) -> bool:
-    """Return whether a file holds recorded sessions instead of a transcript."""
-    if not file.endswith(".json"):
-        return file.endswith(XZ_SUFFIX)
-    try:
-        read_recorded_sessions(file)
-    except BadInput:
-        return False
-    return True
