@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..format.blocks import bulleted, items_under, numbered
-from ..format.mesh_fields import lesson_context
-from ..format.yamo import YamoBlock, build_block, emit_yamo
+from ..format.yamo import build_block, emit_yamo
 from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, CREATES, GROUPS, iso, record, replace
 from ..state.digests import by_time, plan_derived
@@ -22,6 +21,7 @@ from ..text.clean import clean, one_line
 from ..text.conditions import enough_stems, specific_stems
 from ..text.language import ContentWords, language, statement_of
 from ..text.prose import summarize
+from .lessons import lesson_of
 from .llm import (
     DATA_WARNING,
     SCHEMAS,
@@ -71,15 +71,9 @@ class SkillDraft:
     def analysis(self) -> str:
         """Return one line with the number of sources and of items in each part."""
         kinds = Counter(memory.kind for memory in self.sources)
-        made = [
-            counted(kinds[kind], kind) for kind in (LEARNING, LESSON) if kinds[kind]
-        ]
-        said = [
-            counted(len(self.parts[part]), name)
-            for part, (_, name) in PARTS.items()
-            if self.parts[part]
-        ]
-        return f"{', '.join(made)}: {', '.join(said) or 'nothing'}"
+        made = {kind: kinds[kind] for kind in (LEARNING, LESSON)}
+        said = {name: len(self.parts[part]) for part, (_, name) in PARTS.items()}
+        return f"{_counts(made)}: {_counts(said) or 'nothing'}"
 
     @property
     def text(self) -> str:
@@ -90,6 +84,11 @@ class SkillDraft:
             listed = numbered(items) if heading == APPROACH else bulleted(items)
             parts.append(listed and f"## {heading}\n\n{listed}")
         return "\n\n".join(filter(None, parts))
+
+
+def _counts(named: Mapping[str, int]) -> str:
+    """Return numbers with their nouns, without those that are 0."""
+    return ", ".join(counted(number, name) for name, number in named.items() if number)
 
 
 # Choosing sources
@@ -201,45 +200,37 @@ def plan_proposed_skill(draft: SkillDraft, by: str) -> Plan:
 def skill_as_yamo(memory: Memory) -> str:
     """Return a proposed skill as a YAMO block, with its steps as output and its warnings and rules as constraints."""
     sources = derived_from(memory)
-    at = iso(memory.created)
+    block = build_block(
+        "skill",
+        "",
+        memory.created,
+        id=memory.id,
+        description=memory.extra.get("description", ""),
+        count=len(sources),
+        sources=", ".join(sources),
+    )
     steps, avoid, rules = (
         items_under(memory.body, heading) for heading in (APPROACH, AVOID, RULES)
     )
-    block = YamoBlock(
-        memory.title,
-        str(memory.extra.get("intent", "")) or memory.title,
-        (("description", str(memory.extra.get("description", ""))), ("timestamp", at)),
-        tuple(("", line) for line in (*(f"Avoid: {line}" for line in avoid), *rules)),
-        output=(
-            ("skill_id", memory.id),
-            *((f"step_{number}", line) for number, line in enumerate(steps, 1)),
-        ),
-        meta=(
-            ("rationale", f"Made from {len(sources)} memories"),
-            ("sources", ", ".join(sources)),
-        ),
-        log=(
-            "skill_synthesized",
-            "timestamp",
-            at,
-            "id",
-            memory.id,
-            "sources",
-            str(len(sources)),
-        ),
+    limits = [*(f"Avoid: {line}" for line in avoid), *rules]
+    numbered_steps = [(f"step_{number}", line) for number, line in enumerate(steps, 1)]
+    return emit_yamo(
+        replace(
+            block,
+            agent=memory.title,
+            intent=str(memory.extra.get("intent") or memory.title),
+            constraints=tuple(("", line) for line in limits),
+            output=(*block.output, *numbered_steps),
+        )
     )
-    return emit_yamo(block)
 
 
 def _rule_of_lesson(memory: Memory) -> str:
     """Return the rule of a lesson. Without the key `preventativeRule`, use the text after `Rule:`, or the title."""
-    found = RULE_TEXT.search(memory.body)
-    said = lesson_context(
-        memory.title, memory.importance, memory.extra, memory.body
-    ).preventative_rule
-    if found and "preventativeRule" not in memory.extra:
-        return found[1].strip()
-    return said
+    stated = RULE_TEXT.search(memory.body)
+    if stated and "preventativeRule" not in memory.extra:
+        return stated[1].strip()
+    return lesson_of(memory).context.preventative_rule
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
@@ -308,9 +299,8 @@ def reflect_with(llm: Llm, prepared: PreparedReflection, by: str) -> Plan:
     answer = ask_for_json(llm, prepared.prompt, system, SCHEMAS[REFLECTION])
     text = clean(answer[REFLECTION]).strip()[:MAX_REFLECTION_CHARS]
     if not text:
-        raise LlmFailure(
-            f"{llm.name} returned an empty reflection", "try another model"
-        )
+        problem = f"{llm.name} returned an empty reflection"
+        raise LlmFailure(problem, "try another model")
     return plan_reflection(prepared, text, float(answer["confidence"]), by)
 
 
