@@ -36,7 +36,7 @@ from .exchanges import (
 from .llm import SCHEMAS, Llm, ask_for_json
 from .proposed_conditions import propose_conditions
 from .repetitions import PROMOTED_KINDS
-from .turns import ASSISTANT, USER, RunFacts, Turn, objects_in
+from .turns import ASSISTANT, USER, RunFacts, Turn
 
 Proof = tuple[Turn, str, str, str]
 
@@ -75,22 +75,16 @@ def chunks_of(turns: Iterable[Turn]) -> list[SessionPart]:
     for part in _exchange_parts(turns):
         if sum(len(one.text) + 2 for one in (*open_parts, part)) > MAX_CHUNK_CHARS:
             chunks.append(_joined_chunk(open_parts))
-            open_parts = [
-                replace(
-                    open_parts[-1],
-                    text=shortened(open_parts[-1].text, MAX_OVERLAP_CHARS),
-                )
-            ]
+            last = open_parts[-1]
+            open_parts = [replace(last, text=shortened(last.text, MAX_OVERLAP_CHARS))]
         open_parts.append(part)
     return [*chunks, _joined_chunk(open_parts)] if open_parts else []
 
 
 def first_ask(chunks: Sequence[SessionPart]) -> str:
     """Return the person's first words in a session, on one line; empty if there are none."""
-    turns = (turn for chunk in chunks[:1] for turn in chunk.turns if turn.role == USER)
-    return next(
-        (one_line(typed_in(turn.text, whole=True), TASK_CHARS) for turn in turns), ""
-    )
+    turns = [turn for chunk in chunks[:1] for turn in chunk.turns if turn.role == USER]
+    return one_line(typed_in(turns[0].text, whole=True), TASK_CHARS) if turns else ""
 
 
 def shortened(text: str, limit: int) -> str:
@@ -227,11 +221,12 @@ class DraftFinder:
 
     def _judged(self, item: Extracted, turns: Sequence[Turn]) -> Iterator[Draft]:
         draft = draft_from(item, turns, self._run, self._llm.name)
-        what = NEW if draft else UNQUOTED
-        if draft and self._is_repeated(draft):
-            what = REPEATED
-        self.counts[what] += 1
-        if draft and what == NEW:
+        if draft is None:
+            self.counts[UNQUOTED] += 1
+        elif self._is_repeated(draft):
+            self.counts[REPEATED] += 1
+        else:
+            self.counts[NEW] += 1
             self._earlier.append(draft)
             yield draft
 
@@ -272,29 +267,19 @@ def build_prompt(
 
 
 def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
-    """Yield the answers in a model's object: the items of `memories`, or else the object itself."""
-    wanted = answer.get("shouldCreateMemory", True) is not False
-    for item in (objects_in(answer.get("memories")) or [dict(answer)])[:MAX_MEMORIES]:
-        title = item.get("memoryTitle")
-        content = item.get("content")
+    """Yield the answers in a model's object that fits the schema: the items of `memories`, or else the object itself."""
+    wanted = answer.get("shouldCreateMemory", True)
+    for item in (answer.get("memories") or [answer])[:MAX_MEMORIES]:
+        title = item.get("memoryTitle") or ""
+        content = item.get("content") or ""
         front = item.get("frontmatter")
-        reason = item.get("reasoning")
-        quote = str(item.get("quote") or "")
-        if wanted and _is_text(title) and _is_text(content) and isinstance(front, dict):
-            yield Extracted(
-                True,
-                str(title),
-                front,
-                str(content),
-                str(reason or "Worth remembering"),
-                quote,
-            )
+        reason = item.get("reasoning") or ""
+        quote = item.get("quote") or ""
+        if wanted and title.strip() and content.strip() and front is not None:
+            reason = reason or "Worth remembering"
+            yield Extracted(True, title, front, content, reason, quote)
         else:
-            yield Extracted(False, reasoning=str(reason or "No reason provided"))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+            yield Extracted(False, reasoning=reason or "No reason provided")
 
 
 def draft_from(
@@ -311,6 +296,7 @@ def draft_from(
     answer, kind, said, before = proof
     title = one_line(item.title, TITLE_CHARS)
     text = clean(item.content)[:TEXT_CHARS].strip()
+    tags = [one_line(tag, TAG_CHARS) for tag in front.get("tags") or () if tag.strip()]
     return Draft(
         id=draft_id(run.session, normalized_quote(quote)),
         kind=kind,
@@ -320,7 +306,7 @@ def draft_from(
         text=text,
         when=_conditions(front.get("whenToUse"))
         or propose_conditions(f"{title}. {text.partition(chr(10))[0]}"),
-        tags=_tags(front.get("tags")),
+        tags=tuple(tags[:MAX_TAGS]),
         score=1.0,
         why=one_line(item.reasoning, 200),
         session=run.session,
@@ -348,33 +334,14 @@ def _typed_proof(quote: str, turns: Sequence[Turn], kind: str) -> Proof | None:
 
 def _agreed_proof(quote: str, turns: Sequence[Turn]) -> Proof | None:
     agreed = agreed_quote(quote, turns)
-    if agreed:
-        return (
-            agreed[1],
-            AGREED,
-            shortened(typed_in(agreed[1].text, whole=True), BEFORE_CHARS),
-            quote,
-        )
-    return None
+    if not agreed:
+        return None
+    said = shortened(typed_in(agreed[1].text, whole=True), BEFORE_CHARS)
+    return agreed[1], AGREED, said, quote
 
 
-def _conditions(given: object) -> tuple[str, ...]:
-    if isinstance(given, str):
-        patterns = [given]
-    elif isinstance(given, list):
-        patterns = given
-    else:
-        patterns = []
-    usable = (
-        one_line(pattern, 250) for pattern in patterns if isinstance(pattern, str)
-    )
-    return tuple(text for text in usable if read_condition(text).form != REFUSED)[
-        :MAX_CONDITIONS
-    ]
-
-
-def _tags(given: object) -> tuple[str, ...]:
-    tags = given if isinstance(given, list) else []
-    return tuple(
-        one_line(tag, TAG_CHARS) for tag in tags if isinstance(tag, str) and tag.strip()
-    )[:MAX_TAGS]
+def _conditions(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    patterns = [given] if isinstance(given, str) else given or []
+    usable = [one_line(pattern, 250) for pattern in patterns]
+    usable = [text for text in usable if read_condition(text).form != REFUSED]
+    return tuple(usable[:MAX_CONDITIONS])

@@ -159,7 +159,7 @@ def test_later_chunks_are_told_what_earlier_ones_found():
 
 
 def test_what_is_odd_in_an_answer_is_left_out():
-    front = {"whenToUse": [".*", 3, ""], "tags": ["", "x" * 99, 5], "type": "spell", "id": "evil", "session": "x"}
+    front = {"whenToUse": [".*", ""], "tags": ["", "x" * 99], "type": "spell", "id": "evil", "session": "x"}
     item = Extracted(True, "Use\nPostgres, not MySQL", front, "x" * 50_000, "", ONE["quote"])
     draft = draft_from(item, TURNS, RUN, "tiny")
     assert draft and draft.when == ("When working with postgres or mysql",) and draft.kind == "found"
