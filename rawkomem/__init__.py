@@ -14,6 +14,7 @@ The folders, from the lowest layer to the highest; each imports only those above
 `net`: HTTP with guarded addresses
 `state`: the fold of entries into memories; changes, claims, trust, links, housekeeping
 `files`: the layout of `.rawko`, the only writer, locks, records of this machine, the ledger
+`llm`: the optional language model
 `embed`: vectors for texts
 `git`: authorship, merge, staged files, citations, connection
 `index`: the derived index and its stores

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ..files.append import in_one_change_file
 from ..format.entries import MAX_PATTERNS, read_entries
 from ..format.frontmatter import emit_entry
-from ..learn.skills import as_read_back
+from ..format.skill_files import as_read_back
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
 from ..model.ids import hex_hash

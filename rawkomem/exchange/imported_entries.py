@@ -13,9 +13,9 @@ from itertools import count, takewhile
 from typing import Any, TypeGuard
 
 from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS, read_entries
+from ..format.skill_files import CONDITION_LENGTH, in_fence
 from ..learn import cues
 from ..learn.proposed_conditions import NAMELESS
-from ..learn.skills import CONDITION_LENGTH, in_fence
 from ..learn.turns import time_of
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput

@@ -10,12 +10,12 @@ from itertools import groupby
 from operator import itemgetter
 from textwrap import shorten
 
+from ..format.skill_files import split_front
 from ..learn.proposed_conditions import (
     MAX_SHARED_CONDITION,
     propose_acts,
     without_shared_conditions,
 )
-from ..learn.skills import split_front
 from ..model.entries import Entry, Value
 from ..model.values import record
 from ..text.acts import (

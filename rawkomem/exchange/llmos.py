@@ -11,7 +11,7 @@ from ..files.layout import read_bytes
 from ..files.reading import read_data
 from ..files.replace import refuse_exit
 from ..format.frontmatter import emit_entry
-from ..learn.skills import FRONT_BLOCK
+from ..format.skill_files import FRONT_BLOCK
 from ..learn.traces import trace_path
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import NotFound

@@ -31,9 +31,9 @@ from ..format.mesh_fields import (
     lesson_title,
     sorted_json,
 )
+from ..format.skill_files import read_skill, skill_body
 from ..format.yamo import YAMO_OPERATIONS, read_yamo_block
 from ..learn.lessons import lesson_conditions
-from ..learn.skills import read_skill, skill_body
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.installed import how_to_add

@@ -17,8 +17,8 @@ from typing import Any
 
 from ..format.entries import CLAIM_KEYS, MAX_PATTERNS
 from ..format.mesh_fields import json_object
-from ..learn.llm import SCHEMAS, ask_for_json, required_llm
-from ..learn.skills import CONDITION_LENGTH, as_read_back
+from ..format.skill_files import CONDITION_LENGTH, as_read_back
+from ..llm import SCHEMAS, ask_for_json, required_llm
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput
 from ..model.user_settings import LlmSettings

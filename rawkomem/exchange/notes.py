@@ -20,7 +20,7 @@ from ..files.reading import read_data
 from ..files.replace import is_generated
 from ..format.entries import ENTRY_FIELD_KEYS, MAX_PATTERNS
 from ..format.mesh_fields import json_object
-from ..learn.skills import CONDITION_LENGTH, FLAT_FIELD, in_fence
+from ..format.skill_files import CONDITION_LENGTH, FLAT_FIELD, in_fence
 from ..model.entries import Entry, Memory, Value
 from ..model.ids import slug
 from ..model.values import (

@@ -13,7 +13,7 @@ from ..files.background import start_background
 from ..files.layout import Layout, explained
 from ..files.private import lock, lock_in, open_private, write_all
 from ..files.records import change, execute, insert, read
-from ..learn.skills import in_fence
+from ..format.skill_files import in_fence
 from ..model.entries import DECAY_CODE, Entry
 from ..model.errors import BadInput, Busy, RawkoError, Refused
 from ..model.ids import hex_hash

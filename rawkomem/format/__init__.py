@@ -7,5 +7,6 @@ citations.
 `entries`: parses texts into entries with Problems; a person's text with flags.
 `mesh_fields`: lessons and metadata of RFC-0011 as frontmatter.
 `yamo`: YAMO blocks and the chain of their hashes.
+`skill_files`: the text and the fields of a skill file.
 `handler`: our frontmatter for the package python-frontmatter.
 """

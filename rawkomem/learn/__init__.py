@@ -14,10 +14,8 @@
 `repetitions`: Find out whether memories or other drafts already say what is about to be learned, or contradict it.
 `lessons`: Lessons (RFC-0011): read and write wire blocks, decide whether a lesson is new, and distill failures into
     drafts.
-`llm`: The optional language model: an endpoint or a command, memories fenced as data, and questions whose answer is
-    one JSON object.
 `extraction`: Ask a language model what is worth remembering in each chunk of a session (SPEC-0009).
-`skills`: Skills: read their files, rate and rank them, plan to add or archive them, and export them for agent hosts.
+`skills`: Skills: rate and rank them, plan to add or archive them, and export them for agent hosts.
 `syntheses`: What several memories say together: proposed skills and reflections, with or without a language model.
 `traces`: Traces of runs, with the keys, headings and file names of LLMos: recorded by a caller, or made from a
     session.

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..files.session_records import draft_id
 from ..format.blocks import bulleted
+from ..llm import SCHEMAS, Llm, ask_for_json
 from ..model.entries import (
     AGREED,
     FOUND,
@@ -33,7 +34,6 @@ from .exchanges import (
     typed_in,
     whole_sentence,
 )
-from .llm import SCHEMAS, Llm, ask_for_json
 from .proposed_conditions import propose_conditions
 from .repetitions import PROMOTED_KINDS
 from .turns import ASSISTANT, USER, RunFacts, Turn

@@ -10,7 +10,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..format.blocks import bulleted, items_under, numbered
+from ..format.skill_files import DESCRIPTION_LENGTH, NAME_LENGTH, skill_body
 from ..format.yamo import build_block, emit_yamo
+from ..llm import (
+    DATA_WARNING,
+    SCHEMAS,
+    Llm,
+    LlmFailure,
+    ask_for_json,
+    fenced_memories,
+)
 from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, CREATES, GROUPS, iso, record, replace
 from ..state.digests import by_time, plan_derived
@@ -22,15 +31,7 @@ from ..text.conditions import enough_stems, specific_stems
 from ..text.language import ContentWords, language, statement_of
 from ..text.prose import summarize
 from .lessons import lesson_of
-from .llm import (
-    DATA_WARNING,
-    SCHEMAS,
-    Llm,
-    LlmFailure,
-    ask_for_json,
-    fenced_memories,
-)
-from .skills import DESCRIPTION_LENGTH, NAME_LENGTH, SKILL_KIND, skill_body
+from .skills import SKILL_KIND
 
 # Propose a skill from consolidated learnings and lessons, in their own words. Pure.
 #

@@ -15,6 +15,7 @@ from ..files.layout import Layout, personal_root
 from ..files.machine_records import PERSON
 from ..files.private import lock
 from ..format.mesh_fields import LessonContext
+from ..format.skill_files import read_skill
 from ..learn import syntheses as making
 from ..learn.lessons import (
     LESSON_HELD,
@@ -28,7 +29,6 @@ from ..learn.lessons import (
     read_wire,
     with_known_name,
 )
-from ..learn.llm import Llm, LlmFailure, is_learning, required_llm
 from ..learn.skills import (
     PRUNED_BELOW,
     SKILL_KIND,
@@ -40,7 +40,6 @@ from ..learn.skills import (
     plan_skill,
     plan_skill_prune,
     rank_skills,
-    read_skill,
 )
 from ..learn.syntheses import SkillDraft
 from ..learn.traces import (
@@ -53,6 +52,7 @@ from ..learn.traces import (
     trace_of,
 )
 from ..learn.turns import RunFacts, Turn
+from ..llm import Llm, LlmFailure, is_learning, required_llm
 from ..model.entries import EMPTY_EXTRA, Draft, Entry, Memory, Value
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter

@@ -57,7 +57,6 @@ from ..learn.extraction import (
     first_ask,
 )
 from ..learn.lessons import lesson_of_draft
-from ..learn.llm import LlmFailure, required_llm
 from ..learn.repetitions import (
     KnownTexts,
     contradicted_memories,
@@ -69,6 +68,7 @@ from ..learn.repetitions import (
 from ..learn.reviews import drafts_of_reviews, read_threads
 from ..learn.transcripts import Heard, Transcript, read_session, transcripts_in
 from ..learn.turns import USER, RunFacts, Turn
+from ..llm import LlmFailure, required_llm
 from ..model.entries import AGREED, LESSON, REQUEST, Draft, Entry, Memory
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.filters import Filter, without_records

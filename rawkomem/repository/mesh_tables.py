@@ -15,6 +15,7 @@ from ..exchange.written_files import ExportedFiles
 from ..files.blocks import LedgerRow
 from ..files.ledger import count_blocks, last_blocks
 from ..format.mesh_fields import metadata_in
+from ..format.skill_files import skill_text_in
 from ..format.yamo import chain_hashes
 from ..index.stores.database import (
     MEMORY,
@@ -23,7 +24,7 @@ from ..index.stores.database import (
     plugin_names,
     store_plugin,
 )
-from ..learn.skills import SKILL_KIND, Skill, skill_of, skill_text_in
+from ..learn.skills import SKILL_KIND, Skill, skill_of
 from ..learn.syntheses import skill_as_yamo
 from ..model.entries import Memory
 from ..model.errors import NotFound

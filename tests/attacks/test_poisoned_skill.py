@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from rawkomem.learn.skills import export_skill, read_skill
+from rawkomem.format.skill_files import read_skill
+from rawkomem.learn.skills import export_skill
 from rawkomem.model.entries import Memory
 from rawkomem.repository import Repository
 

@@ -14,15 +14,10 @@ from ...format.mesh_fields import (
     LessonContext,
     lesson_pattern,
 )
+from ...format.skill_files import NO_INTENT, skill_text_in
 from ...hosts.person import PERSON, confirmed
 from ...learn.lessons import LESSON_HELD, LESSON_KNOWN, Lesson
-from ...learn.skills import (
-    NO_INTENT,
-    PRUNED_BELOW,
-    SKILL_FILE,
-    ExportedSkill,
-    skill_text_in,
-)
+from ...learn.skills import PRUNED_BELOW, SKILL_FILE, ExportedSkill
 from ...learn.syntheses import LOOKBACK_MEMORIES
 from ...model.errors import BadInput
 from ...repository import Repository, experience

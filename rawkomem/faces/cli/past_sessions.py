@@ -27,8 +27,8 @@ from ...hosts.replay import (
     replay,
     session_places,
 )
-from ...learn.llm import is_learning
 from ...learn.turns import RUN_RESULTS, RunFacts
+from ...llm import is_learning
 from ...model.entries import AGREED, Draft
 from ...model.errors import BadInput, NotFound, RawkoError
 from ...repository import Repository

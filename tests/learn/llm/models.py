@@ -2,7 +2,7 @@
 
 import json
 
-from rawkomem.learn.llm import EndpointLlm
+from rawkomem.llm import EndpointLlm
 from rawkomem.model.user_settings import LlmSettings
 
 from tests.embed.server import Answer, Server

@@ -1,7 +1,7 @@
 """One JSON object out of whatever a model writes around it; one repair; then a clear failure."""
 
 import pytest
-from rawkomem.learn.llm import LlmFailure, UnfitAnswer, ask_for_json, read_json_object
+from rawkomem.llm import LlmFailure, UnfitAnswer, ask_for_json, read_json_object
 
 from tests.cpu import cpu_seconds
 from tests.embed.server import Server

@@ -15,8 +15,8 @@ from rawkomem.learn.extraction import (
     draft_from,
     read_answer,
 )
-from rawkomem.learn.llm import SCHEMAS, UnfitAnswer, read_json_object
 from rawkomem.learn.turns import RunFacts, Turn
+from rawkomem.llm import SCHEMAS, UnfitAnswer, read_json_object
 from rawkomem.model.entries import Memory
 
 from tests.embed.server import Server

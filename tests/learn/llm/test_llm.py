@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from rawkomem.learn.llm import CommandLlm, LlmFailure
+from rawkomem.llm import CommandLlm, LlmFailure
 from rawkomem.model.user_settings import LEARNING_GUARD, LlmSettings
 
 from tests.embed.server import Answer, Server

@@ -3,15 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rawkomem.learn.skills import (
-    KEYWORD_SHARE,
-    MEANING_SHARE,
-    plan_skill,
-    rank_skills,
-    read_skill,
-    reliability_after,
-    skill_of,
-)
+from rawkomem.format.skill_files import read_skill
+from rawkomem.learn.skills import KEYWORD_SHARE, MEANING_SHARE, plan_skill, rank_skills, reliability_after, skill_of
 from rawkomem.model.entries import Entry, Memory
 from rawkomem.state.fold import fold
 

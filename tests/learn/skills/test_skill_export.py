@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from rawkomem.learn.skills import export_skill, portable_name, portable_text, read_skill, split_front
+from rawkomem.format.skill_files import read_skill, split_front
+from rawkomem.learn.skills import export_skill, portable_name, portable_text
 from rawkomem.model.entries import Memory
 from rawkomem.model.errors import Refused
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.format.entries import read_entries
-from rawkomem.learn.skills import NO_INTENT, as_read_back, read_skill, skill_body, skill_text_in
+from rawkomem.format.skill_files import NO_INTENT, as_read_back, read_skill, skill_body, skill_text_in
 
 from tests.seeds import by_case
 

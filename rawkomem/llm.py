@@ -15,15 +15,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..model.entries import Memory
-from ..model.errors import BadInput, RawkoError
-from ..model.user_settings import LEARNING_GUARD, LlmSettings
-from ..model.values import iso
-from ..net import RETRY_PAUSES, Api, JsonApi, RequestFailed, api_url
-from ..redaction.find import redact
-from ..text.clean import one_line
-from ..text.json_values import json_values
-from ..text.safe import safe_body, safe_title
+from .model.entries import Memory
+from .model.errors import BadInput, RawkoError
+from .model.user_settings import LEARNING_GUARD, LlmSettings
+from .model.values import iso
+from .net import RETRY_PAUSES, Api, JsonApi, RequestFailed, api_url
+from .redaction.find import redact
+from .text.clean import one_line
+from .text.json_values import json_values
+from .text.safe import safe_body, safe_title
 
 Schema = Mapping[str, Any]
 
@@ -259,7 +259,7 @@ TYPE_NAMES = {
     type(None): "null",
 }  # fmt: skip
 with open(
-    os.path.join(os.path.dirname(__file__), "answers.json"), encoding="utf-8"
+    os.path.join(os.path.dirname(__file__), "llm_answers.json"), encoding="utf-8"
 ) as _file:
     # question → the JSON Schema of its answer
     SCHEMAS: dict[str, Schema] = json.load(_file)
