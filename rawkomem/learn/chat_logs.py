@@ -22,7 +22,6 @@ CLOCK_TIME = re.compile(
     r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d"
 )
 EMPHASIS = ("**", "_**", "*__", "__")
-MAX_SPEAKER_CHARS = 200  # of a line that are searched for a speaker
 # of a speaker's name with its markup; longer text is a sentence with a colon in it
 MAX_NAME_CHARS = 30
 
@@ -56,8 +55,7 @@ def _named_speaker(line: str) -> tuple[str, int, str] | None:
     """
     if line[:1] in (" ", "\t", ">", "-", "|", ""):
         return None
-    start = line[:MAX_SPEAKER_CHARS]
-    beside = BRACKETED_TIME.search(start, 0, MAX_NAME_CHARS * 2)
+    beside = BRACKETED_TIME.search(line, 0, MAX_NAME_CHARS * 2)
     clock = CLOCK_TIME.search(beside[1]) if beside else None
     bare = line[: beside.start()] + line[beside.end() :] if beside else line
     name, colon, rest = bare.lstrip("# ").partition(":")

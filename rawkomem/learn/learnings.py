@@ -205,26 +205,26 @@ def plan_learnings(census: Census, by: str = "") -> Plan:
     return Plan(tuple(entries), f"{made} new learnings, {amended} amended")
 
 
-def made_learnings(census: Census) -> tuple[Memory, ...]:
+def made_learnings(census: Census) -> list[Memory]:
     """Return the active learnings that were made from traces, oldest first."""
     learnings = _active(census, LEARNING_KIND)
-    return by_time(
+    return [
         one for one in learnings if one.source == CONSOLIDATED and derived_from(one)
-    )
+    ]
 
 
-def unlearned_traces(census: Census) -> tuple[Memory, ...]:
+def unlearned_traces(census: Census) -> list[Memory]:
     """Return the active traces that are in no learning, oldest first. Deleting a learning frees its traces."""
     known = memory_by_source(census.memories.values(), LEARNING_KIND)
-    return by_time(trace for trace in _active(census, TRACE) if trace.id not in known)
+    return [trace for trace in _active(census, TRACE) if trace.id not in known]
 
 
-def _active(census: Census, kind: str) -> list[Memory]:
-    return [
+def _active(census: Census, kind: str) -> tuple[Memory, ...]:
+    return by_time(
         one
         for one in census.memories.values()
         if one.kind == kind and one.status == ACTIVE
-    ]
+    )
 
 
 def is_consolidation_due(
@@ -247,12 +247,13 @@ def _goal_groups(
     room = [one for one in learnings if len(derived_from(one)) < MAX_SOURCES]
     for group in _by_goal([*room, *new], MIN_GOAL_COSINE):
         learning = group[0] if group[0].kind == LEARNING_KIND else None
-        traces = [one for one in group if one.kind == TRACE]
         free = MAX_SOURCES - (len(derived_from(learning)) if learning else 0)
-        if traces:
+        traces = [one for one in group if one.kind == TRACE]
+        while traces:
             yield learning, traces[:free]
-        for start in range(free, len(traces), MAX_SOURCES):
-            yield None, traces[start : start + MAX_SOURCES]
+            traces = traces[free:]
+            learning = None
+            free = MAX_SOURCES
 
 
 def _by_goal(memories: Sequence[Memory], cosine: float) -> list[list[Memory]]:

@@ -415,10 +415,8 @@ def _draft_of_failures(
 
 
 def _quoted(text: str) -> str:
-    return (
-        one_line(redact(text).strip().partition("\n")[0].lstrip("# "), MAX_QUOTE_CHARS)
-        .replace('"', "'")
-        .rstrip(".")
+    return one_line(
+        redact(text).strip().partition("\n")[0].lstrip("# "), MAX_QUOTE_CHARS
     )
 
 

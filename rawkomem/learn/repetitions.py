@@ -24,7 +24,13 @@ from ..state.contradictions import (
     overrules,
     prose_of,
 )
-from ..text.language import NEAR_DUPLICATE, language, says_same, statement_of
+from ..text.language import (
+    NEAR_DUPLICATE,
+    language,
+    says_same,
+    shared_words,
+    statement_of,
+)
 from . import cues
 
 Near = Callable[[str], Sequence[tuple[Memory, float]]]
@@ -111,7 +117,6 @@ PROMOTED_KINDS = (
 )
 # share of the shorter turn's specific words that both turns contain
 MIN_SAME_SHARED = 0.85
-MIN_AGAIN_WORDS = 2
 
 
 def is_repeated(one: Draft, other: Draft) -> bool:
@@ -132,9 +137,7 @@ def means_same(one: Draft, other: Draft) -> bool:
         second.negations
     ):
         return False
-    both = first.subject & second.subject
-    fewer = min(len(first.subject), len(second.subject))
-    return len(both) >= MIN_AGAIN_WORDS and len(both) >= MIN_SAME_SHARED * fewer
+    return shared_words(first, second, subject_only=True) >= MIN_SAME_SHARED
 
 
 def cosine_of(one: bytes, other: bytes) -> float:

@@ -68,11 +68,9 @@ class Skill:
 
     def field(self, name: str) -> str:
         """Return the skill's name, intent, tags or description as text."""
-        if name == "name":
-            return self.memory.title
-        if name == "tags":
-            return " ".join(self.memory.tags)
-        return str(self.memory.extra.get(name, ""))
+        memory = self.memory
+        named = {"name": memory.title, "tags": " ".join(memory.tags)}
+        return str({**memory.extra, **named}.get(name, ""))
 
 
 @record
@@ -360,9 +358,10 @@ def portable_text(memory: Memory, name: str) -> str:
         "name": name,
         "description": one_line(defused(said)[0], DESCRIPTION_LENGTH),
     }
-    kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
     fields |= {
-        key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()
+        key: one_line(value, COMPATIBILITY_LENGTH)
+        for key in KEPT_KEYS
+        if isinstance(value := front.get(key), str)
     }
     head = f"---\n{emit_fields(fields)}metadata:\n"
     rest = f"---\n\n{_portable_body(memory, body)}\n"

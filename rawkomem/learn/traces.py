@@ -17,7 +17,7 @@ from ..model.ids import file_stem, numbered_names
 from ..model.values import iso, now, record
 from ..redaction.find import redact
 from ..state.plans import plan_add
-from ..state.runs import OUTCOMES, step_of
+from ..state.runs import OUTCOMES
 from ..text.clean import one_line
 from ..text.commands import simple_commands
 from ..text.paths import path_below
@@ -260,8 +260,8 @@ MAX_TOOLS = 20
 MAX_FILES = 40
 # longer pauses between turns count as this much work: people leave sessions open
 MAX_PAUSE_MS = 15 * 60_000
-FAILED_MARK = " - failed"
-DONE_MARK = " - done"
+# result of an act → what stands behind its step
+RESULT_MARKS = {True: " - failed", False: " - done", None: ""}
 SUCCESS = "success"
 FAILURE = "failure"
 PARTIAL = "partial"
@@ -306,28 +306,28 @@ def trace_of(
     if not goal or not acts:
         return None
     status, why, error = _outcome(asks, acts)
-    known = sorted(at for at in (turn.at for turn in turns) if at > 0)
+    times = sorted(turn.at for turn in turns if turn.at > 0)
     return ToldTrace(
         goal=goal,
         status=status,
         duration_ms=sum(
-            min(later - earlier, MAX_PAUSE_MS) for earlier, later in pairwise(known)
+            min(later - earlier, MAX_PAUSE_MS) for earlier, later in pairwise(times)
         ),
         tools=_first_names(
-            [
+            (
                 one_line(turn.tool, MAX_NAME_CHARS)
                 for turn in turns
                 if turn.role == TOOL
-            ],
+            ),
             MAX_TOOLS,
         ),
         files=_first_names([act.file for act in acts], MAX_FILES),
         agent=run.agent,
         error=error,
-        steps=_steps([_step(act) for act in acts]),
+        steps=_steps(acts),
         results=why,
         session=run.session,
-        at=max((turn.at for turn in turns), default=0),
+        at=times[-1] if times else 0,
     )
 
 
@@ -345,18 +345,12 @@ def _acts(turns: Sequence[Turn], project: str) -> list[RecordedAct]:
             continue
         result = results.get(did.id, turn)
         failed = result.did.failed if result.did else None
+        file = one_line(path_below(did.file, project), MAX_PATH_CHARS)
         if did.command and not only_looks(did.command):
+            failed = command_failed(did.command, failed, result.text)
             command = _in_project(did.command, project)
-            acts.append(
-                RecordedAct(
-                    place,
-                    command,
-                    failed=command_failed(did.command, failed, result.text),
-                )
-            )
-        elif did.written is not None and (
-            file := one_line(path_below(did.file, project), MAX_PATH_CHARS)
-        ):
+            acts.append(RecordedAct(place, command, failed=failed))
+        elif did.written is not None and file:
             acts.append(RecordedAct(place, file=file, failed=failed))
     return acts
 
@@ -391,21 +385,15 @@ def _outcome(asks: dict[int, str], acts: Sequence[RecordedAct]) -> tuple[str, st
     return SUCCESS, "Nobody objected; no test was run.", ""
 
 
-def _step(act: RecordedAct) -> str:
-    what = f"`{_short(act.command)}`" if act.command else f"Write {act.file}"
-    return what + (
-        FAILED_MARK if act.failed else DONE_MARK if act.failed is False else ""
-    )
-
-
-def _steps(steps: Iterable[str]) -> tuple[str, ...]:
+def _steps(acts: Sequence[RecordedAct]) -> tuple[str, ...]:
     """Return each step once, with its last result. Of more than MAX_STEPS, return the first and the last ones."""
     latest: dict[str, str] = {}
-    for step in steps:
-        latest[step_of(step)[0]] = step
-    found = list(latest.values())
+    for act in acts:
+        what = f"`{_short(act.command)}`" if act.command else f"Write {act.file}"
+        latest[what] = RESULT_MARKS[act.failed]
+    steps = [what + mark for what, mark in latest.items()]
     half = MAX_STEPS // 2
-    return tuple(found if len(found) <= MAX_STEPS else found[:half] + found[-half:])
+    return tuple(steps if len(steps) <= MAX_STEPS else steps[:half] + steps[-half:])
 
 
 def _short(command: str) -> str:
