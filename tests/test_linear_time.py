@@ -30,6 +30,7 @@ from rawkomem.format.blocks import (
 )
 from rawkomem.format.entries import first_heading, read_log
 from rawkomem.format.frontmatter import emit_fields, read_frontmatter
+from rawkomem.format.mesh_fields import read_wire
 from rawkomem.format.skill_files import read_skill
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.citations import TooLong, mentions_symbol, symbol_text
@@ -42,7 +43,6 @@ from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn.chat_logs import turns_of_history
 from rawkomem.learn.drafts import choose_drafts, drafts_of_exchanges
 from rawkomem.learn.exchanges import exchanges, typed_in
-from rawkomem.learn.lessons import read_wire
 from rawkomem.learn.proposed_conditions import propose_conditions
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
 from rawkomem.learn.turns import USER, RunFacts, Turn

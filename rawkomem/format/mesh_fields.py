@@ -6,15 +6,26 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..model.entries import Value
+from ..model.entries import Memory, Value
 from ..model.errors import BadInput, check_known
 from ..model.ids import hex_hash
-from ..model.values import IMPORTANCE, as_dict, record, replace, without
+from ..model.values import IMPORTANCE, as_dict, read_time, record, replace, without
 from ..redaction.find import redact
 from ..text.clean import one_line, with_newlines
+from .yamo import (
+    AGENT_PREFIX,
+    UNNAMED_AGENT,
+    YamoBlock,
+    build_block,
+    emit_yamo,
+    read_yamo_block,
+    yamo_name,
+    yamo_value,
+)
 
 # The RFC's key → our key, for metadata that people and the rest of this program read.
 METADATA_KEYS = {
@@ -252,3 +263,118 @@ def _prose_fields(body: str) -> dict[str, str]:
 def _text(extra: Mapping[str, Value], key: str) -> str:
     value = extra.get(key, "")
     return value if isinstance(value, str) else ""
+
+
+# Lessons, also as wire blocks.
+
+LESSON_ID = re.compile(r"lesson_\d+_[^_]*")
+
+
+@record
+class Lesson:
+    """A lesson: the LessonBlock of RFC-0011, with author, time, status and file."""
+
+    id: str
+    pattern_id: str
+    context: LessonContext
+    by: str
+    at: int
+    status: str = ""  # empty: it is read from a wire block, and not stored
+    path: str = ""
+
+    @property
+    def wire(self) -> str:
+        """Return the lesson as a wire block for other programs."""
+        values = lesson_wire_values(self.id, self.pattern_id, self.context)
+        return emit_yamo(build_block("lesson", self.by, self.at, **values))
+
+
+def lesson_of(memory: Memory) -> Lesson:
+    """Return a memory of kind `lesson` as a Lesson."""
+    context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
+    pattern = lesson_pattern(memory.extra)
+    return Lesson(
+        memory.id,
+        pattern,
+        context,
+        memory.by,
+        memory.created,
+        memory.status,
+        memory.path,
+    )
+
+
+def new_lesson(context: LessonContext, by: str = "") -> Lesson:
+    """Return a lesson that is not stored yet. Raise BadInput if a field is missing or invalid."""
+    context = checked_lesson(context)
+    pattern = pattern_id(context.error_pattern, context.applicable_scope)
+    return Lesson("", pattern, context, by, 0)
+
+
+def same_pattern(lesson: Lesson, other: Lesson) -> bool:
+    """Return whether two lessons are about one pattern.
+
+    Pattern ids can collide, so name and scope are compared too. In a wire block, the id may replace the name, and
+    some signs of the scope are replaced.
+    """
+    pattern = other.pattern_id
+    names = {lesson.context.error_pattern, other.context.error_pattern}
+    scopes = {yamo_value(one.context.applicable_scope) for one in (lesson, other)}
+    is_named_alike = len(names) == 1 or pattern in names
+    return lesson.pattern_id == pattern and is_named_alike and len(scopes) == 1
+
+
+# field of a lesson → its section and key in a wire block
+WIRE_PLACES = {
+    "situation": ("context", "original_context"),
+    "error_pattern": ("context", "error_pattern"),
+    "oversight": ("output", "oversight_description"),
+    "fix": ("meta", "rationale"),
+    "preventative_rule": ("output", "preventative_rule"),
+    "severity": ("context", "severity"),
+    "applicable_scope": ("meta", "applicability_scope"),
+    "inverse_lesson": ("meta", "inverse_lesson"),
+}
+
+
+def read_wire(text: str) -> Lesson:
+    """Return the lesson in a wire block, in either form. BadInput names the first invalid line."""
+    block, problems = read_yamo_block(text)
+    wrong = next((problem for problem in problems if problem.level == "error"), None)
+    if block is None or wrong:
+        told = f"line {wrong.line}: {wrong.message}" if wrong else "no block"
+        raise BadInput(
+            f"not a lesson block: {told}",
+            wrong.hint if wrong else "see 'rawkomem docs yamo'",
+        )
+    return _wire_of(block)
+
+
+def _wire_of(block: YamoBlock) -> Lesson:
+    told = {field: block.value(*place) for field, place in WIRE_PLACES.items()}
+    told["severity"] = told["severity"].lower()
+    confidence = _confidence_number(block.value("output", "rule_confidence"))
+    context = checked_lesson(LessonContext(**told, confidence=confidence))
+    name = told["error_pattern"]
+    scope = told["applicable_scope"]
+    pattern = name if is_pattern_id(name) else pattern_id(name, scope)
+    at = read_time(block.value("context", "timestamp"))[0] or 0
+    agent = block.agent.removeprefix(AGENT_PREFIX)
+    id = block.value("output", "lesson_id")
+    is_usable = LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60
+    return Lesson(
+        id if is_usable else "",
+        pattern,
+        context,
+        "" if agent == UNNAMED_AGENT else agent,
+        at,
+    )
+
+
+def _confidence_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(
+            f"rule_confidence {text!r} is no number", "give a number from 0 to 1"
+        ) from None

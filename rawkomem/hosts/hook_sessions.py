@@ -30,10 +30,10 @@ from ..files.machine_records import (
 )
 from ..files.private import lock
 from ..files.replace import is_below
+from ..format.mesh_fields import Lesson
 from ..index.act_table import ActRule
 from ..index.authors import GIT_UNREADABLE
 from ..index.catalogue import Row
-from ..learn.lessons import Lesson
 from ..learn.transcripts import Transcript
 from ..learn.turns import RunFacts
 from ..model.entries import Memory

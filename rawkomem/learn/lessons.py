@@ -4,7 +4,6 @@ into drafts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from ..files.session_records import draft_id
@@ -12,31 +11,18 @@ from ..format.blocks import bulleted, items_under
 from ..format.mesh_fields import (
     LESSON_TAG,
     SEVERITIES,
-    LessonContext,
-    checked_lesson,
+    Lesson,
     is_pattern_id,
     lesson_body,
-    lesson_context,
     lesson_keys,
+    lesson_of,
     lesson_pattern,
     lesson_sections,
     lesson_title,
-    lesson_wire_values,
-    pattern_id,
     rule_confidence,
-)
-from ..format.yamo import (
-    AGENT_PREFIX,
-    UNNAMED_AGENT,
-    YamoBlock,
-    build_block,
-    emit_yamo,
-    read_yamo_block,
-    yamo_name,
-    yamo_value,
+    same_pattern,
 )
 from ..model.entries import FIX, LESSON, RULE, Draft, Entry, Memory, Plan, Value
-from ..model.errors import BadInput
 from ..model.ids import new_id
 from ..model.values import (
     ACTIVE,
@@ -44,7 +30,6 @@ from ..model.values import (
     RECORDED,
     iso,
     now,
-    read_time,
     record,
     replace,
 )
@@ -59,34 +44,13 @@ from ..text.clean import one_line
 from ..text.conditions import REFUSED, read_condition
 from ..text.language import language
 
-# Decide whether a lesson is new, better than a known one, or known; read and write its wire block
-# (RFC-0011).
+# Decide whether a lesson is new, better than a known one, or known.
 
-LESSON_ID = re.compile(r"lesson_\d+_[^_]*")
 SCOPE_LENGTH = 200  # characters of a scope that go into a condition
 LESSON_STORED = "stored"
 LESSON_KNOWN = "known"
 LESSON_BETTER = "superseded"
 LESSON_HELD = "quarantined"
-
-
-@record
-class Lesson:
-    """A lesson: the LessonBlock of RFC-0011, with author, time, status and file."""
-
-    id: str
-    pattern_id: str
-    context: LessonContext
-    by: str
-    at: int
-    status: str = ""  # empty: it is read from a wire block, and not stored
-    path: str = ""
-
-    @property
-    def wire(self) -> str:
-        """Return the lesson as a wire block for other programs."""
-        values = lesson_wire_values(self.id, self.pattern_id, self.context)
-        return emit_yamo(build_block("lesson", self.by, self.at, **values))
 
 
 @record
@@ -98,28 +62,12 @@ class LearnedLesson:
     plan: Plan
 
 
-def lesson_of(memory: Memory) -> Lesson:
-    """Return a memory of kind `lesson` as a Lesson."""
-    context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
-    pattern = lesson_pattern(memory.extra)
-    return Lesson(
-        memory.id,
-        pattern,
-        context,
-        memory.by,
-        memory.created,
-        memory.status,
-        memory.path,
-    )
-
-
 def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Return lessons sorted by severity, then confidence, then time; highest and latest first."""
-    order = {severity: -place for place, severity in enumerate(SEVERITIES)}
     return sorted(
         lessons,
         key=lambda one: (
-            order[one.context.severity],
+            -SEVERITIES.index(one.context.severity),
             -one.context.confidence,
             -one.at,
             one.id,
@@ -127,44 +75,19 @@ def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
     )
 
 
-def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
-    """Return whether a lesson is about a pattern.
-
-    Pattern ids can collide, so name and scope are compared too. In a wire block, the id may replace the name.
-    """
-    known = lesson.context
-    names = known.error_pattern == context.error_pattern or pattern in (
-        known.error_pattern,
-        context.error_pattern,
-    )
-    # as in a wire block
-    same_scope = yamo_value(known.applicable_scope) == yamo_value(
-        context.applicable_scope
-    )
-    return lesson.pattern_id == pattern and names and same_scope
-
-
 def plan_lesson(
-    context: LessonContext,
-    known: Sequence[Memory],
-    trust: Callable[[Memory], float],
-    by: str = "",
-    wire: Lesson | None = None,
+    lesson: Lesson, known: Sequence[Memory], trust: Callable[[Memory], float]
 ) -> LearnedLesson:
     """Plan to store a lesson, unless a `known` lesson of its pattern is at least as confident.
 
     A more confident lesson supersedes the known one. If it is trusted less, it is held for review instead.
     """
-    context = checked_lesson(context)
-    pattern = pattern_id(context.error_pattern, context.applicable_scope)
-    pattern = wire.pattern_id if wire else pattern
-    same = [
-        memory for memory in known if same_pattern(lesson_of(memory), pattern, context)
-    ]
+    same = [memory for memory in known if same_pattern(lesson_of(memory), lesson)]
     best = max(same, key=lambda memory: rule_confidence(memory.extra), default=None)
-    if best and rule_confidence(best.extra) >= context.confidence:
+    if best and rule_confidence(best.extra) >= lesson.context.confidence:
         return LearnedLesson(best.id, LESSON_KNOWN, Plan(()))
-    (first,) = plan_add(_lesson_entry(context, pattern, by, wire)).entries
+    by = lesson.by
+    (first,) = plan_add(_lesson_entry(lesson)).entries
     older = [memory for memory in same if memory.status == ACTIVE]
     if older and not outweighs(new_memory(first), older, trust):
         others = [memory.id for memory in older]
@@ -176,20 +99,19 @@ def plan_lesson(
     return LearnedLesson(first.id, what, Plan((first, *taken)))
 
 
-def _lesson_entry(
-    context: LessonContext, pattern: str, by: str, wire: Lesson | None
-) -> Entry:
-    at = wire.at if wire and wire.at else now()
+def _lesson_entry(lesson: Lesson) -> Entry:
+    context = lesson.context
+    at = lesson.at or now()
     return Entry(
-        kind="lesson",
-        id=wire.id if wire and wire.id else new_id("lesson", at),
+        kind=LESSON,
+        id=lesson.id or new_id(LESSON, at),
         at=at,
-        by=by,
+        by=lesson.by,
         title=lesson_title(context),
         when=lesson_conditions(context.error_pattern, context.applicable_scope),
         tags=(LESSON_TAG,),
         importance=context.severity,
-        extra=lesson_keys(context, pattern),
+        extra=lesson_keys(context, lesson.pattern_id),
         body=lesson_body(context),
     )
 
@@ -227,62 +149,6 @@ def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
     )
 
 
-# field of a lesson → its section and key in a wire block
-WIRE_PLACES = {
-    "situation": ("context", "original_context"),
-    "error_pattern": ("context", "error_pattern"),
-    "oversight": ("output", "oversight_description"),
-    "fix": ("meta", "rationale"),
-    "preventative_rule": ("output", "preventative_rule"),
-    "severity": ("context", "severity"),
-    "applicable_scope": ("meta", "applicability_scope"),
-    "inverse_lesson": ("meta", "inverse_lesson"),
-}
-
-
-def read_wire(text: str) -> Lesson:
-    """Return the lesson in a wire block, in either form. BadInput names the first invalid line."""
-    block, problems = read_yamo_block(text)
-    wrong = next((problem for problem in problems if problem.level == "error"), None)
-    if block is None or wrong:
-        told = f"line {wrong.line}: {wrong.message}" if wrong else "no block"
-        raise BadInput(
-            f"not a lesson block: {told}",
-            wrong.hint if wrong else "see 'rawkomem docs yamo'",
-        )
-    return _wire_of(block)
-
-
-def _wire_of(block: YamoBlock) -> Lesson:
-    told = {field: block.value(*place) for field, place in WIRE_PLACES.items()}
-    told["severity"] = told["severity"].lower()
-    confidence = _confidence_number(block.value("output", "rule_confidence"))
-    context = checked_lesson(LessonContext(**told, confidence=confidence))
-    name = told["error_pattern"]
-    scope = told["applicable_scope"]
-    pattern = name if is_pattern_id(name) else pattern_id(name, scope)
-    at = read_time(block.value("context", "timestamp"))[0] or 0
-    agent = block.agent.removeprefix(AGENT_PREFIX)
-    id = block.value("output", "lesson_id")
-    is_usable = LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60
-    return Lesson(
-        id if is_usable else "",
-        pattern,
-        context,
-        "" if agent == UNNAMED_AGENT else agent,
-        at,
-    )
-
-
-def _confidence_number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise BadInput(
-            f"rule_confidence {text!r} is no number", "give a number from 0 to 1"
-        ) from None
-
-
 def covers_failures(lesson: Lesson, draft: Draft) -> bool:
     """Return whether a lesson covers the failures of a draft. An empty scope, or "this project", matches any scope."""
     told = dict(draft.fields)
@@ -295,7 +161,7 @@ def covers_failures(lesson: Lesson, draft: Draft) -> bool:
 def with_known_name(wire: Lesson, known: Sequence[Memory]) -> Lesson:
     """Return the lesson with the readable name of its pattern, if a known lesson has that name."""
     for lesson in map(lesson_of, known):
-        if same_pattern(lesson, wire.pattern_id, wire.context):
+        if same_pattern(lesson, wire):
             name = lesson.context.error_pattern
             return replace(wire, context=replace(wire.context, error_pattern=name))
     return wire

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..format.blocks import bulleted, items_under, numbered
+from ..format.mesh_fields import lesson_of
 from ..format.skill_files import DESCRIPTION_LENGTH, NAME_LENGTH, skill_body
 from ..format.yamo import build_block, emit_yamo
 from ..llm import (
@@ -30,7 +31,6 @@ from ..text.clean import clean, one_line
 from ..text.conditions import enough_stems, specific_stems
 from ..text.language import ContentWords, language, statement_of
 from ..text.prose import summarize
-from .lessons import lesson_of
 from .skills import SKILL_KIND
 
 # Propose a skill from consolidated learnings and lessons, in their own words. Pure.

@@ -14,19 +14,16 @@ from ..files.archive import MAX_LOG_ENTRIES, next_experience_number, rotate_log
 from ..files.layout import Layout, personal_root
 from ..files.machine_records import PERSON
 from ..files.private import lock
-from ..format.mesh_fields import LessonContext
+from ..format.mesh_fields import Lesson, LessonContext, lesson_of, new_lesson, read_wire
 from ..format.skill_files import read_skill
 from ..learn import syntheses as making
 from ..learn.lessons import (
     LESSON_HELD,
     LESSON_KNOWN,
-    Lesson,
     by_severity,
     covers_failures,
     lesson_drafts,
-    lesson_of,
     plan_lesson,
-    read_wire,
     with_known_name,
 )
 from ..learn.skills import (
@@ -299,7 +296,8 @@ class Lessons(Wing):
     ) -> tuple[Lesson, str]:
         """Store a lesson, `learn(situation=…, fix=…)`, unless a known one is as confident; return it and the result."""
         with lock(self._layout, "lessons"):
-            return self._store(context or LessonContext(**told), by, via)
+            lesson = new_lesson(context or LessonContext(**told), by)
+            return self._store(lesson, via)
 
     def take_over(self, text: str, via: str = "import") -> tuple[Lesson, str]:
         """Store the lesson of a wire block with the block's id, time and agent; return it and the outcome."""
@@ -309,7 +307,7 @@ class Lessons(Wing):
                 if memory.id == wire.id:
                     return lesson_of(memory), LESSON_KNOWN
             wire = with_known_name(wire, self._lessons(COMPARED_STATUSES))
-            return self._store(wire.context, wire.by, via, wire)
+            return self._store(wire, via)
 
     def search(
         self,
@@ -390,12 +388,10 @@ class Lessons(Wing):
         chain = HeritageChain(tuple(intents), tuple(hypotheses), tuple(rationales))
         return self._core.append(plan_heritage, name, chain, by)
 
-    def _store(
-        self, context: LessonContext, by: str, via: str, wire: Lesson | None = None
-    ) -> tuple[Lesson, str]:
+    def _store(self, lesson: Lesson, via: str) -> tuple[Lesson, str]:
         known = self._lessons(COMPARED_STATUSES)
         trust = self._repo.beliefs.trust_by(via)
-        learned = plan_lesson(context, known, trust, by, wire=wire)
+        learned = plan_lesson(lesson, known, trust)
         if learned.plan.entries:
             self._core.write(learned.plan, via)
         return lesson_of(self._repo.get(learned.id)), learned.what

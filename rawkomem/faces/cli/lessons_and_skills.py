@@ -11,12 +11,13 @@ from ...files.layout import read_stdin, read_stream, read_text_file
 from ...format.mesh_fields import (
     DEFAULT_RULE_CONFIDENCE,
     SEVERITIES,
+    Lesson,
     LessonContext,
     lesson_pattern,
 )
 from ...format.skill_files import NO_INTENT, skill_text_in
 from ...hosts.person import PERSON, confirmed
-from ...learn.lessons import LESSON_HELD, LESSON_KNOWN, Lesson
+from ...learn.lessons import LESSON_HELD, LESSON_KNOWN
 from ...learn.skills import PRUNED_BELOW, SKILL_FILE, ExportedSkill
 from ...learn.syntheses import LOOKBACK_MEMORIES
 from ...model.errors import BadInput

@@ -16,12 +16,12 @@ from ...format.entries import FORBIDDEN_KEYS
 from ...format.mesh_fields import (
     METADATA_KEYS,
     SCRUBBED_KEY,
+    Lesson,
     extra_from_metadata,
     importance_for,
     importance_score,
     metadata_in,
 )
-from ...learn.lessons import Lesson
 from ...learn.skills import Skill
 from ...model.entries import Entry, Memory
 from ...model.errors import BadInput, check_known

@@ -10,17 +10,23 @@ from hypothesis import strategies as st
 from rawkomem.files.reading import read_data
 from rawkomem.files.records import read
 from rawkomem.format.frontmatter import emit_entry
-from rawkomem.format.mesh_fields import LESSON_HEADINGS, LessonContext, checked_lesson, pattern_id
+from rawkomem.format.mesh_fields import (
+    LESSON_HEADINGS,
+    LessonContext,
+    checked_lesson,
+    lesson_of,
+    new_lesson,
+    pattern_id,
+    read_wire,
+)
 from rawkomem.learn.lessons import (
     LESSON_HELD,
     LESSON_KNOWN,
     LESSON_STORED,
     LESSON_TAG,
     lesson_drafts,
-    lesson_of,
     lesson_of_draft,
     plan_lesson,
-    read_wire,
 )
 from rawkomem.model.entries import Draft, Entry, Task
 from rawkomem.model.errors import BadInput, Refused
@@ -101,7 +107,7 @@ TEXTS = st.text(SEEN, min_size=1, max_size=80)
 def test_the_file_keeps_every_text_exactly(texts, confidence):
     try:
         context = checked_lesson(replace(AUTH, **dict(zip(WORDS, texts, strict=True)), confidence=confidence))
-        (entry,) = plan_lesson(context, [], lambda memory: 1.0).plan.entries
+        (entry,) = plan_lesson(new_lesson(context), [], lambda memory: 1.0).plan.entries
     except BadInput:
         return  # nothing to be seen in one of them
     reading = read_data(emit_entry(entry).encode(), "memories/lessons/x.md").entries
@@ -157,12 +163,12 @@ def test_wire_blocks_go_there_and_back(repository, tmp_path_factory):
 def test_a_wire_block_that_we_wrote_is_the_same_after_reading(texts):
     try:
         context = checked_lesson(replace(AUTH, **dict(zip(WORDS, texts, strict=True))))
-        (entry,) = plan_lesson(context, [], lambda memory: 1.0, "agent_7").plan.entries
+        (entry,) = plan_lesson(new_lesson(context, "agent_7"), [], lambda memory: 1.0).plan.entries
         wire = lesson_of(new_memory(entry)).wire
         taken = read_wire(wire)
     except BadInput:
         return  # blanks and semicolons alone
-    (again,) = plan_lesson(taken.context, [], lambda memory: 1.0, taken.by, wire=taken).plan.entries
+    (again,) = plan_lesson(taken, [], lambda memory: 1.0).plan.entries
     assert lesson_of(new_memory(again)).wire == wire
 
 
