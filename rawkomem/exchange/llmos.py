@@ -12,10 +12,9 @@ from ..files.reading import read_data
 from ..files.replace import refuse_exit
 from ..format.frontmatter import emit_entry
 from ..format.skill_files import FRONT_BLOCK
-from ..learn.traces import trace_path
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import NotFound
-from ..model.ids import hex_hash, holds_id, slug
+from ..model.ids import hex_hash, holds_id, slug, trace_path
 from ..model.values import record, replace, without
 from ..state.runs import EXPERIENCE, TRACE
 from ..state.trust import category_of, type_of

@@ -138,7 +138,7 @@ def _exchange_chunk(
     return SessionPart("\n\n".join((*lines, said)), (*before, turn))
 
 
-MAX_EXISTING = 200  # titles of memories in the prompt: those changed last
+MAX_EXISTING = 200  # titles of memories in the prompt; callers pass those changed last
 MAX_FOUND = 50  # titles of drafts of earlier chunks in the prompt
 MAX_MEMORIES = 10  # taken from one answer
 # at most, in a draft
@@ -176,14 +176,13 @@ For several memories use the list memories, each with these fields."""
 
 @record
 class Extracted:
-    """One answer of the model. `create` is false if the title, the frontmatter or the content is missing."""
+    """A memory in an answer of the model. It has a title, a frontmatter and a content."""
 
-    create: bool
-    title: str = ""
-    frontmatter: Mapping[str, Any] | None = None
-    content: str = ""
-    reasoning: str = ""
-    quote: str = ""
+    title: str
+    frontmatter: Mapping[str, Any]
+    content: str
+    reasoning: str
+    quote: str
 
 
 class DraftFinder:
@@ -198,7 +197,7 @@ class DraftFinder:
     ):
         self._llm = llm
         self._run = run
-        self._existing = existing[:MAX_EXISTING]
+        self._existing = existing
         self._earlier = [*found]
         self.drafts: list[Draft] = []
         self.counts: Counter[str] = Counter()
@@ -213,7 +212,6 @@ class DraftFinder:
         new = [
             draft
             for item in read_answer(answer)
-            if item.create
             for draft in self._judged(item, chunk.turns)
         ]
         self.drafts += new
@@ -267,19 +265,16 @@ def build_prompt(
 
 
 def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
-    """Yield the answers in a model's object that fits the schema: the items of `memories`, or else the object itself."""
+    """Yield the memories in an answer that fits the schema: of the items of `memories`, or else of the answer itself."""
     wanted = answer.get("shouldCreateMemory", True)
     for item in (answer.get("memories") or [answer])[:MAX_MEMORIES]:
         title = item.get("memoryTitle") or ""
         content = item.get("content") or ""
         front = item.get("frontmatter")
-        reason = item.get("reasoning") or ""
+        reason = item.get("reasoning") or "Worth remembering"
         quote = item.get("quote") or ""
         if wanted and title.strip() and content.strip() and front is not None:
-            reason = reason or "Worth remembering"
-            yield Extracted(True, title, front, content, reason, quote)
-        else:
-            yield Extracted(False, reasoning=reason or "No reason provided")
+            yield Extracted(title, front, content, reason, quote)
 
 
 def draft_from(
@@ -287,7 +282,7 @@ def draft_from(
 ) -> Draft | None:
     """Return a model's answer as a draft with known fields of limited length; None if nobody said its quote."""
     quote = clean(item.quote).strip()
-    front = item.frontmatter or {}
+    front = item.frontmatter
     proof = _typed_proof(quote, turns, str(front.get("type", ""))) or _agreed_proof(
         quote, turns
     )

@@ -73,8 +73,7 @@ class Thread:
     review: str  # the pull request or merge request
     path: str  # of the file; empty: the comment is about the whole change
     comments: tuple[Comment, ...]  # oldest first
-    is_outdated: bool  # the line changed after the comment
-    is_resolved: bool
+    change: str  # how the service shows that a change followed; empty: it does not
 
 
 def read_threads(streams: Sequence[IO[bytes]]) -> list[Thread]:
@@ -156,8 +155,7 @@ def _thread_of(notes: list[Record]) -> Thread | None:
         one_line(redact(review), 100),
         path if isinstance(path, str) else "",
         tuple(sorted(map(_comment_of, written), key=lambda comment: comment.at)),
-        any(map(_is_outdated, notes)),
-        any(True in (note.get("resolved"), note.get("isResolved")) for note in notes),
+        _change_in(notes),
     )
 
 
@@ -172,6 +170,13 @@ def _comment_of(note: Record) -> Comment:
     return Comment(name, said, at, is_bot, SUGGESTION in text)
 
 
+def _change_in(notes: Sequence[Record]) -> str:
+    """Return how the service shows that a change followed these comments; empty if it does not."""
+    if any(True in (note.get("resolved"), note.get("isResolved")) for note in notes):
+        return "the thread was resolved"
+    return "the line changed afterwards" if any(map(_is_outdated, notes)) else ""
+
+
 def _is_outdated(note: Record) -> bool:
     """Return whether a comment is on a line that is no longer in the change, or the service says that it changed."""
     if note.get("system"):
@@ -181,9 +186,8 @@ def _is_outdated(note: Record) -> bool:
         for key in ("line", "position")
         if note.get(key, "") is None and note.get(f"original_{key}") is not None
     ]
-    return note.get("isOutdated") is True or (
-        bool(lost) and note.get("subject_type") != "file"
-    )
+    is_file = note.get("subject_type") == "file"
+    return note.get("isOutdated") is True or (bool(lost) and not is_file)
 
 
 # Choose requests that a change followed.
@@ -308,9 +312,7 @@ def _change_after(thread: Thread, number: int) -> str:
         return f"answered “{one_line(redact(done), 40)}”"
     if any(DECLINES.search(one) for one in answers):
         return ""
-    if thread.is_resolved:
-        return "the thread was resolved"
-    return "the line changed afterwards" if thread.is_outdated else ""
+    return thread.change
 
 
 def _drafts_of(

@@ -33,11 +33,10 @@ from ..text.prose import summarize
 # Rate skills, find those that fit a task, and plan to add or to archive them. Pure.
 
 SKILL_KIND = "skill"
-# Reliability in RFC-0011: its start value and what each use adds, in tenths so that sums are exact.
-START_TENTHS = 5
-SUCCESS_TENTHS = 1
-FAILURE_TENTHS = -2
-MAX_TENTHS = 10
+# Reliability in RFC-0011: its start value and what each use adds
+START_RELIABILITY = 0.5
+SUCCESS = 0.1
+FAILURE = -0.2
 PRUNED_BELOW = 0.3  # reliability (RFC-0011)
 # RFC-0011: shares of a skill's score
 KEYWORD_SHARE = 0.7
@@ -84,11 +83,11 @@ class Match:
 
 def reliability_after(votes: str) -> float:
     """Return the reliability of a skill, from 0 to 1, after these votes (`+`, `-`) in their order."""
-    tenths = START_TENTHS
+    value = START_RELIABILITY
     for vote in votes:
-        tenths += SUCCESS_TENTHS if vote == "+" else FAILURE_TENTHS
-        tenths = max(0, min(MAX_TENTHS, tenths))
-    return tenths / MAX_TENTHS
+        value += SUCCESS if vote == "+" else FAILURE
+        value = round(max(0.0, min(1.0, value)), 1)
+    return value
 
 
 def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:

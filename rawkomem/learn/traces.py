@@ -13,8 +13,8 @@ from ..format.blocks import bulleted, list_items, numbered
 from ..format.frontmatter import EXPERIENCE_NUMBER
 from ..model.entries import Entry, Plan, Value
 from ..model.errors import BadInput
-from ..model.ids import file_stem, numbered_names
-from ..model.values import iso, now, record
+from ..model.ids import numbered_names, trace_path
+from ..model.values import now, record
 from ..redaction.find import redact
 from ..state.plans import plan_add
 from ..state.runs import OUTCOMES
@@ -26,7 +26,6 @@ from .turns import TOOL, USER, RunFacts, Turn
 
 # Plan new traces and log entries, with the keys, headings and file names of LLMos.
 
-UNNAMED_AGENT = "agent"  # in the file name of a trace that names no agent
 LOG_FILE = "log/memory_log.md"
 SESSION_KEY = "session"  # key: the session that hooks recorded
 
@@ -120,18 +119,6 @@ def trace_body(told: ToldTrace) -> str:
 def _listed_items(texts: Sequence[str]) -> list[str]:
     """Return the items of texts without their list marks."""
     return [item for text in texts for item in list_items(text)]
-
-
-def trace_path(at: int, agent: str) -> str:
-    """Return a path like `traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`, from the time and the agent."""
-    stamp = iso(at)
-    stamp = stamp if "." in stamp else stamp.replace("Z", ".000Z")
-    name = (
-        "".join(c if c.isalnum() or c in "-_" else "-" for c in agent).strip("-")[:64]
-        or UNNAMED_AGENT
-    )
-    name = name if name.isascii() else file_stem(agent)
-    return f"traces/{stamp[:7]}/{stamp.replace(':', '-').replace('.', '-')}_{name}.md"
 
 
 @record

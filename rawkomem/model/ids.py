@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from itertools import count
 
-from .values import CREATES, now
+from .values import CREATES, iso, now
 
 HASH_DIGITS = 8  # of a name that had to be changed
 MAX_STEM_CHARS = 64  # SPEC-0009
@@ -28,6 +28,9 @@ RESERVED_NAMES = {
     "nul",
     *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)),
 }
+
+
+UNNAMED_AGENT = "agent"  # in the file name of a trace that names no agent
 
 
 def file_stem(title: str) -> str:
@@ -88,6 +91,18 @@ def numbered_names(stem: str) -> Iterator[str]:
     """Yield file names to try, endlessly: stem, stem-2, stem-3 …"""
     yield stem
     yield from (f"{stem}-{number}" for number in count(2))
+
+
+def trace_path(at: int, agent: str) -> str:
+    """Return a path like `traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`, from the time and the agent."""
+    stamp = iso(at)
+    stamp = stamp if "." in stamp else stamp.replace("Z", ".000Z")
+    name = (
+        "".join(c if c.isalnum() or c in "-_" else "-" for c in agent).strip("-")[:64]
+        or UNNAMED_AGENT
+    )
+    name = name if name.isascii() else file_stem(agent)
+    return f"traces/{stamp[:7]}/{stamp.replace(':', '-').replace('.', '-')}_{name}.md"
 
 
 def folded_name(name: str) -> str:

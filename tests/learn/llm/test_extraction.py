@@ -1,6 +1,7 @@
 """Extraction by a language model: what it is asked, and what of its answer counts."""
 
 import re
+from contextlib import suppress
 
 import pytest
 from rawkomem.learn.extraction import (
@@ -53,30 +54,27 @@ def found(*items: dict, turns=TURNS, existing=()) -> tuple[list, dict]:
     return finder.drafts, dict(finder.counts)
 
 
-def parse_extraction(text: str) -> Extracted:
-    """The first answer in a model's text, as the seed reads it."""
-    try:
-        answer = read_json_object(text, SCHEMAS["extraction"])
-    except UnfitAnswer:
-        try:
-            answer = read_json_object(text, {"type": "object"})
-        except UnfitAnswer as problem:
-            return Extracted(False, reasoning=f"Failed to parse response: {problem}")
-    return next(read_answer(answer))
+def parse_extraction(text: str) -> list[Extracted]:
+    """The memories in a model's text, as the seed reads it."""
+    for schema in (SCHEMAS["extraction"], {"type": "object"}):
+        with suppress(UnfitAnswer):
+            return [*read_answer(read_json_object(text, schema))]
+    return []
 
 
 @by_case("rawko-sdk", "parseExtractionResponse")
 def test_parse(case):
     """One answer holds backticks in a string: it is read, not lost."""
-    answer, wanted = parse_extraction(case["input"]["response"]), case["expected"]
+    found, wanted = parse_extraction(case["input"]["response"]), case["expected"]
     if "advice" in case:
-        assert answer == Extracted(True, "T", {"title": "T"}, "a\n```py\nx\n```", "Worth remembering")
-        return
-    assert answer.create == wanted["shouldCreateMemory"]
-    assert answer.reasoning.startswith(wanted["reasoning"].partition("<")[0])
-    if answer.create:
+        assert found == [Extracted("T", {"title": "T"}, "a\n```py\nx\n```", "Worth remembering", "")]
+    elif wanted["shouldCreateMemory"]:
+        (answer,) = found
         front = {key: value for key, value in wanted["frontmatter"].items() if key != "discoveredAt"}
         assert (answer.title, answer.content, answer.frontmatter) == (wanted["memoryTitle"], wanted["content"], front)
+        assert answer.reasoning.startswith(wanted["reasoning"].partition("<")[0])
+    else:
+        assert found == []
 
 
 def test_the_prompt_holds_every_part_inside_a_fence_of_its_own():
@@ -160,7 +158,7 @@ def test_later_chunks_are_told_what_earlier_ones_found():
 
 def test_what_is_odd_in_an_answer_is_left_out():
     front = {"whenToUse": [".*", ""], "tags": ["", "x" * 99], "type": "spell", "id": "evil", "session": "x"}
-    item = Extracted(True, "Use\nPostgres, not MySQL", front, "x" * 50_000, "", ONE["quote"])
+    item = Extracted("Use\nPostgres, not MySQL", front, "x" * 50_000, "", ONE["quote"])
     draft = draft_from(item, TURNS, RUN, "tiny")
     assert draft and draft.when == ("When working with postgres or mysql",) and draft.kind == "found"
     assert draft.title == "Use Postgres, not MySQL" and draft.id.startswith("drf_")

@@ -1,9 +1,10 @@
 """New traces and experiences as Plans, and the order of traces that need each other."""
 
 import pytest
-from rawkomem.learn.traces import ToldExperience, ToldTrace, plan_experience, plan_trace, trace_path
+from rawkomem.learn.traces import ToldExperience, ToldTrace, plan_experience, plan_trace
 from rawkomem.model.entries import Memory
 from rawkomem.model.errors import BadInput
+from rawkomem.model.ids import trace_path
 from rawkomem.state.runs import dependency_chain, execution_order
 
 from tests.seeds import by_case
