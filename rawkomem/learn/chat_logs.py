@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise, takewhile
 
 from ..model.values import now
@@ -33,13 +33,11 @@ def turns_of_log(lines: Iterable[str]) -> Iterator[Turn]:
     said = list[str]()
     fence = ""
     lines = [*lines]
-    blocks = _find_blocks(lines)
-    last = -1  # line of the block
+    inside = _lines_inside(_find_blocks(lines))
     for number, line in enumerate(lines):
         before = fence
         fence = fence_after(fence, line)
-        last = max(last, blocks.get(number, -1))
-        is_quoted = before or fence or number <= last
+        is_quoted = before or fence or number in inside
         speaker = None if is_quoted else _named_speaker(line)
         if speaker:
             yield Turn(role, "\n".join(said).strip("\n"), at)
@@ -112,37 +110,42 @@ def is_history(lines: Iterable[str]) -> bool:
 
 def session_of_history(lines: Iterable[str]) -> str:
     """Return the session that the head of a history names; empty if it names none."""
-    head = takewhile(lambda line: not SPECSTORY_SPEAKER.match(line), lines)
-    return next((named[1] for named in map(SESSION_COMMENT.match, head) if named), "")
+    named = filter(None, map(SESSION_COMMENT.match, _head_of(lines)))
+    return next((found[1] for found in named), "")
 
 
 def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
     """Yield the turns of a history: what somebody said, then the text of each tool block in it. Thoughts are dropped."""
     lines = [*lines]
+    head = _head_of(lines)
+    began = max(
+        (_stamp_in(line.rstrip(" )")) for line in head if line[:1] == "#"), default=0
+    )
+    lines = lines[len(head) :]
     blocks = _find_blocks(lines)
-    speakers = _find_speakers(lines, blocks)
-    starts = [*speakers, len(lines)]
-    for start, end in pairwise(starts):
+    inside = _lines_inside(blocks)
+    speakers = _find_speakers(lines, inside, began)
+    for start, end in pairwise([*speakers, len(lines)]):
         role, at = speakers[start]
-        words = list[str]()
-        tools = list[list[str]]()
-        number = start + 1
-        while number < end:
-            last = blocks.get(number, number)
-            if number in blocks:
-                tools.append(lines[number : last + 1])
-            elif not lines[number].startswith(MESSAGE_COMMENT):
-                words.append(lines[number])
-            number = last + 1
-        following = speakers[end][0] if end in speakers else role
-        text = "\n".join(words).rstrip()
-        if following != role:
+        text = "\n".join(
+            lines[number]
+            for number in range(start + 1, end)
+            if number not in inside and not lines[number].startswith(MESSAGE_COMMENT)
+        ).rstrip()
+        if speakers.get(end, (role,))[0] != role:
             text = text.removesuffix(SPEAKER_SEPARATOR)
         yield Turn(role, text.strip(), at)
-        for block in tools if role != SUBAGENT else ():
-            name = TOOL_NAME.search(block[0])
-            if block[0].startswith((TOOL_START, DETAILS)):
-                yield Turn(TOOL, "\n".join(block), at, name[1] if name else "")
+        for first in range(start + 1, end):
+            is_tool = first in blocks and lines[first].startswith((TOOL_START, DETAILS))
+            if is_tool and role != SUBAGENT:
+                name = TOOL_NAME.search(lines[first])
+                block = "\n".join(lines[first : blocks[first] + 1])
+                yield Turn(TOOL, block, at, name[1] if name else "")
+
+
+def _head_of(lines: Iterable[str]) -> list[str]:
+    """Return the lines of a history before the first that names a speaker."""
+    return [*takewhile(lambda line: not SPECSTORY_SPEAKER.match(line), lines)]
 
 
 def _find_blocks(lines: Sequence[str]) -> dict[int, int]:
@@ -188,24 +191,24 @@ def _last_line(
     return None
 
 
+def _lines_inside(blocks: Mapping[int, int]) -> set[int]:
+    """Return the numbers of all lines of some blocks."""
+    return {
+        number for first, last in blocks.items() for number in range(first, last + 1)
+    }
+
+
 def _find_speakers(
-    lines: Sequence[str], blocks: Mapping[int, int]
+    lines: Sequence[str], inside: Set[int], began: int
 ) -> dict[int, tuple[str, int]]:
     """Return the number of each line that names a speaker → role and time of the message."""
-    named: dict[int, re.Match[str]] = {}
-    times: dict[int, int] = {}
-    began = 0
-    last = -1  # line of the block
-    for number, line in enumerate(lines):
-        if number <= last:
-            continue
-        if found := SPECSTORY_SPEAKER.match(line):
-            named[number] = found
-            times[number] = _stamp_in(found[3] or "")
-            began = began or times[number]
-        elif not named and line.startswith("#"):
-            began = _stamp_in(line.rstrip(" )")) or began
-        last = blocks.get(number, -1) if named else -1
+    named = {
+        number: found
+        for number, line in enumerate(lines)
+        if number not in inside and (found := SPECSTORY_SPEAKER.match(line))
+    }
+    times = {number: _stamp_in(found[3] or "") for number, found in named.items()}
+    began = began or next(filter(None, times.values()), 0)
     in_order = _in_order([(number, at) for number, at in times.items() if at], began)
     people = [number for number, found in named.items() if found[1] == "User"]
     is_dated = bool(people) and bool(times[people[0]])

@@ -106,17 +106,16 @@ def rank_skills(
     """Return the skills that fit a question, best first. `cosine` maps a skill's id to its similarity in meaning."""
     head, colon, rest = question.strip().partition(":")
     name = rest if head.strip().casefold() == "name" else head
-    wanted = name.strip().casefold() if colon else ""
-    found = [
-        skill for skill in skills if wanted and skill.memory.title.casefold() == wanted
+    name = name.strip().casefold()
+    called = [
+        skill for skill in skills if colon and skill.memory.title.casefold() == name
     ]
-    named = max(
-        found, key=lambda skill: (skill.reliability, skill.memory.id), default=None
-    )
-    if named:
-        return [Match(named, 1.0, (("called", 1.0, "the question names the skill"),))]
+    if called:
+        best = max(called, key=lambda skill: (skill.reliability, skill.memory.id))
+        return [Match(best, 1.0, (("called", 1.0, "the question names the skill"),))]
+    asked = _stems(question)
     matches = [
-        _match_of(_stems(question), skill, max(0.0, cosine.get(skill.memory.id, 0.0)))
+        _match_of(asked, skill, max(0.0, cosine.get(skill.memory.id, 0.0)))
         for skill in skills
     ]
     fitting = [match for match in matches if match.parts]

@@ -344,8 +344,11 @@ def _acts(turns: Sequence[Turn], project: str) -> list[RecordedAct]:
 
 def _outcome(asks: dict[int, str], acts: Sequence[RecordedAct]) -> tuple[str, str, str]:
     """Return (status, reason for it, last error). The latest reaction or test run decides."""
-    moods = [(place, is_content(ask)) for place, ask in list(asks.items())[1:]]
-    felt = [(place, mood) for place, mood in moods if mood is not None]
+    felt = [
+        (place, mood)
+        for place, ask in list(asks.items())[1:]
+        if (mood := is_content(ask)) is not None
+    ]
     tests = [act for act in acts if is_test(act.command) and act.failed is not None]
     struggled = any(act.failed for act in tests) or any(not mood for _, mood in felt)
     good = RECOVERED if struggled else SUCCESS
