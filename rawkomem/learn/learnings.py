@@ -31,7 +31,7 @@ from ..state.runs import TRACE, Run, first_list, goal_of, run_of, step_of
 from ..state.trust import derived_from, memory_by_source, with_sources
 from ..text.clean import one_line
 from ..text.conditions import specific_stems
-from ..text.language import NEAR_DUPLICATE, ContentWords, says_same, statement_of
+from ..text.language import statement_of
 from .repetitions import plain_words
 
 # Write a learning from several runs of one goal, in the format of LLMos. It selects sentences; it
@@ -40,8 +40,6 @@ from .repetitions import plain_words
 MAX_ITEMS = 7  # per list
 MAX_STEPS = 12
 MAX_TOOLS = 6
-# distinct items that are compared with each other: the most common ones
-MAX_COMPARED = 60
 ITEM_LENGTH = 300  # characters
 WARNING_STARTS = (
     "avoid",
@@ -149,22 +147,20 @@ def _warns(text: str) -> bool:
 
 
 def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
-    """Return the most common items, without near duplicates. With `counted`, append the number of times."""
+    """Return the most common items. With `counted`, append the number of times."""
+    counts = counted_once(said)
+    return [
+        f"{item} ({count} times)" if counted and count > 1 else item
+        for item, count in counts.most_common(MAX_ITEMS)
+    ]
+
+
+def counted_once(said: Iterable[str]) -> Counter[str]:
+    """Return each item with the number of items that have the same words, in the order of the first of them."""
     items = [item for text in said if (item := one_line(text, ITEM_LENGTH))]
     keys = [statement_of(item) for item in items]
     first = dict(zip(reversed(keys), reversed(items), strict=True))
-    counts = Counter(keys)
-    kept: list[ContentWords] = []
-    for key, count in counts.most_common(MAX_COMPARED):
-        same = [other for other in kept if says_same(key, other, NEAR_DUPLICATE)]
-        if same:
-            counts[same[0]] += count
-        else:
-            kept.append(key)
-    return [
-        first[key] + (f" ({counts[key]} times)" if counted and counts[key] > 1 else "")
-        for key in kept[:MAX_ITEMS]
-    ]
+    return Counter(first[key] for key in keys)
 
 
 CONSOLIDATED = "consolidate"  # stored as the source of these learnings

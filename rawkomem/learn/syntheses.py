@@ -29,8 +29,9 @@ from ..state.trust import derived_from, made_from_exactly
 from ..text.chunks import counted
 from ..text.clean import clean, one_line
 from ..text.conditions import enough_stems, specific_stems
-from ..text.language import ContentWords, language, statement_of
+from ..text.language import language
 from ..text.prose import summarize
+from .learnings import counted_once
 from .skills import SKILL_KIND
 
 # Propose a skill from consolidated learnings and lessons, in their own words. Pure.
@@ -236,12 +237,7 @@ def _rule_of_lesson(memory: Memory) -> str:
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     """Return at most MAX_ITEMS texts, without those that repeat the words of an earlier one."""
-    kept: dict[ContentWords, str] = {}
-    for text in texts:
-        line = " ".join(clean(text).split())
-        if language().content_words(line):
-            kept.setdefault(statement_of(line), line)
-    return tuple(kept.values())[:MAX_ITEMS]
+    return tuple(counted_once(texts))[:MAX_ITEMS]
 
 
 def _subject(memory: Memory) -> str:

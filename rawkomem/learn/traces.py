@@ -19,7 +19,7 @@ from ..redaction.find import redact
 from ..state.plans import plan_add
 from ..state.runs import OUTCOMES
 from ..text.clean import one_line
-from ..text.commands import simple_commands
+from ..text.commands import file_writes, simple_commands
 from ..text.paths import path_below
 from ..text.prompts import read_prompt
 from .turns import TOOL, USER, RunFacts, Turn
@@ -189,9 +189,6 @@ TEST_COMMAND = re.compile(
     r"|(?:make|just|task|rake|sbt|lein|stack|cabal|bazel|ant) (?:\S+ )*?(?:test|check|spec)"
     r"|(?:playwright|cypress|nx|turbo|ng) (?:run )?(?:test|run)\b"
 )
-SHELL_COMMAND = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (['\"])(.*)\1$", re.DOTALL)
-QUOTED_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
-WRITES_FILE = re.compile(r"(?<![\d&])>>?\s*(?!/dev/null)[^&\s]")
 READING_COMMAND = re.compile(  # commands that only read
     r"(?:ls|ll|cat|cd|pwd|echo|head|tail|less|more|find|fd|tree|grep|rg|ag|wc|file|stat|du|df|which|type|env|printenv"
     r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)"
@@ -210,19 +207,14 @@ def is_content(ask: str) -> bool | None:
 
 def is_test(command: str) -> bool:
     """Return whether a command line runs tests."""
-    return any(
-        TEST_COMMAND.match(" ".join(words)) for words in simple_commands(command)
-    )
+    return any(map(TEST_COMMAND.match, map(" ".join, simple_commands(command))))
 
 
 def only_looks(command: str) -> bool:
     """Return whether a line has only commands that read, like `ls` and `git status`."""
-    read = [
-        READING_COMMAND.match(" ".join(words)) for words in simple_commands(command)
-    ]
-    within = SHELL_COMMAND.match(command.strip())
-    bare = QUOTED_TEXT.sub("", within[2] if within else command)
-    return all(read) and not WRITES_FILE.search(bare)
+    commands = map(" ".join, simple_commands(command))
+    written = {*file_writes(command, lambda path: False)} - {"/dev/null"}
+    return all(map(READING_COMMAND.match, commands)) and not written
 
 
 def command_failed(command: str, failed: bool | None, output: str) -> bool | None:
