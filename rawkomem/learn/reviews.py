@@ -15,7 +15,6 @@ from ..model.values import record, replace
 from ..redaction.find import redact
 from ..text.acts import MAX_PATTERN_CHARS, PATHS_KEY
 from ..text.clean import one_line
-from ..text.json_values import DECODER
 from ..text.language import NEAR_DUPLICATE, ContentWords, says_same, statement_of
 from ..text.paths import path_below
 from .cues import any_of, caseless
@@ -26,7 +25,7 @@ from .drafts import (
     sentences_of_turn,
 )
 from .exchanges import Exchange, typed_in
-from .transcripts import MAX_DOCUMENT_BYTES
+from .transcripts import MAX_DOCUMENT_BYTES, json_documents
 from .turns import RunFacts, objects_in, time_of, within
 
 Record = dict[str, Any]
@@ -42,7 +41,6 @@ READ_HINT = (
     " '/merge_requests/NUMBER/discussions'; see 'rawkomem docs learning'"
 )
 AUTHOR_KEYS = {"user", "author"}
-NOT_BLANK = re.compile(r"\S")
 PULL_REQUEST = re.compile(r"([\w.-]{1,100}/[\w.-]{1,100})/pulls?/(\d{1,12})")
 BOT_NAME = caseless(r"\[bot\]$|[-_]bot\b|[-_]bot_|\brobot$|^bot[-_]")
 CHANGED_LINE = re.compile(r"changed this (?:line|file) in")  # a note of GitLab itself
@@ -106,17 +104,7 @@ def _name(stream: IO[bytes]) -> str:
 def _objects_in(stream: IO[bytes]) -> Iterator[Record]:
     """Yield the objects of JSON documents after one another; of lists, also of lists in lists, their objects."""
     data = stream.read(MAX_DOCUMENT_BYTES + 1)
-    if len(data) > MAX_DOCUMENT_BYTES:
-        size = f"{_name(stream)} has more than {MAX_DOCUMENT_BYTES >> 20} MB"
-        raise BadInput(size, "pass fewer pages")
-    text = data.decode("utf-8-sig", "replace")
-    at = 0
-    while start := NOT_BLANK.search(text, at):
-        try:
-            value, at = DECODER.raw_decode(text, start.start())
-        except (ValueError, RecursionError) as failure:
-            why = f"{_name(stream)} is not valid JSON: {one_line(str(failure), 100)}"
-            raise BadInput(why, READ_HINT) from None
+    for value in json_documents(data, _name(stream), READ_HINT):
         for page in value if isinstance(value, list) else [value]:
             yield from objects_in(page if isinstance(page, list) else [page])
 

@@ -22,14 +22,12 @@ from ..llm import (
     fenced_memories,
 )
 from ..model.entries import Entry, Memory, Plan
-from ..model.values import ACTIVE, CREATES, GROUPS, iso, record, replace
-from ..state.digests import by_time, plan_derived
+from ..model.values import CREATES, GROUPS, iso, record, replace
+from ..state.digests import plan_derived
 from ..state.graph import build_graph, clusters
 from ..state.trust import derived_from, made_from_exactly
 from ..text.chunks import counted
 from ..text.clean import clean, one_line
-from ..text.conditions import enough_stems, specific_stems
-from ..text.language import language
 from ..text.prose import summarize
 from .learnings import counted_once
 from .skills import SKILL_KIND
@@ -93,25 +91,7 @@ def _counts(named: Mapping[str, int]) -> str:
     return ", ".join(counted(number, name) for name, number in named.items() if number)
 
 
-# Choosing sources
-
-
-def skill_sources(memories: Iterable[Memory], topic: str) -> list[Memory]:
-    """Return the active learnings and lessons, oldest first; with a topic, only those about it."""
-    asked = set(specific_stems(topic))
-    least = max(1, enough_stems(len(asked))) if topic else 0
-
-    def is_wanted(memory: Memory) -> bool:
-        words = language().words(" ".join((memory.title, *memory.tags, memory.body)))
-        return len(asked.intersection(language().roots(words))) >= least
-
-    return [
-        memory
-        for memory in by_time(memories)
-        if memory.kind in (LEARNING, LESSON)
-        and memory.status == ACTIVE
-        and is_wanted(memory)
-    ]
+# Grouping sources
 
 
 def grouped_sources(

@@ -17,8 +17,8 @@ from ..model.errors import BadInput, RawkoError
 from ..model.values import record, replace
 from ..redaction.find import redact
 from ..text.chunks import fence_after
-from ..text.clean import clean
-from ..text.json_values import json_values
+from ..text.clean import clean, one_line
+from ..text.json_values import DECODER, json_values
 from ..text.prompts import is_notice, without_markup
 from ..text.safe import (
     ATTENTION_DIRECTIVE,
@@ -254,6 +254,7 @@ LIST_KEYS = (
     "items",
 )
 MARKDOWN = "text"
+NOT_BLANK = re.compile(r"\S")
 
 
 class Transcript:
@@ -345,38 +346,21 @@ class Transcript:
 
     def _document(self) -> Iterator[Record]:
         data = b"".join(self._ahead) + self._stream.read(MAX_DOCUMENT_BYTES)
-        if len(data) > MAX_DOCUMENT_BYTES:
-            size = f"more than {MAX_DOCUMENT_BYTES >> 20} MB"
-            raise BadInput(
-                f"{self._name} is one JSON document of {size}", "split the file"
-            )
-        try:
-            value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-        except (ValueError, RecursionError) as failure:
-            what = f"{self._name} is not valid JSON: {failure}"
-            raise BadInput(
-                what, "check that the file is complete, and export the session again"
-            ) from None
-        return self._listed(value)
+        hint = "check that the file is complete, and export the session again"
+        for value in json_documents(data, self._name, hint):
+            yield from self._listed(value)
 
     def _listed(self, value: Any) -> Iterator[Record]:
         """Yield the records in a value: the items of the list that it is or contains, or the value itself."""
+        items = value if isinstance(value, list) else [value]
         if isinstance(value, dict):
             self._is_subagents = self._is_subagents or opens_subagent(value)
-            within = next(
-                (
-                    value[name]
-                    for name in LIST_KEYS
-                    if isinstance(value.get(name), list)
-                ),
-                None,
-            )
-            if within is None:
-                yield value
-                return
-            self.session = self.session or session_of(value)
-            value = within
-        for item in value:
+            lists = [value[name] for name in LIST_KEYS if name in value]
+            lists = [held for held in lists if isinstance(held, list)]
+            if lists:
+                self.session = self.session or session_of(value)
+                items = lists[0]
+        for item in items:
             if isinstance(item, dict):
                 yield item
             else:
@@ -393,6 +377,22 @@ class Transcript:
             return iter(())
         self.session = self.session or session_of(record)
         return turns_of_record(record, host)
+
+
+def json_documents(data: bytes, name: str, hint: str) -> Iterator[Any]:
+    """Yield the values of JSON documents after one another. Raise BadInput with `name` if one is not valid."""
+    if len(data) > MAX_DOCUMENT_BYTES:
+        size = f"{name} has more than {MAX_DOCUMENT_BYTES >> 20} MB of JSON"
+        raise BadInput(size, "split it")
+    text = data.decode("utf-8-sig", "replace")
+    at = 0
+    while start := NOT_BLANK.search(text, at):
+        try:
+            value, at = DECODER.raw_decode(text, start.start())
+        except (ValueError, RecursionError) as failure:
+            what = f"{name} is not valid JSON: {one_line(str(failure), 100)}"
+            raise BadInput(what, hint) from None
+        yield value
 
 
 def _decoded_line(line: bytes) -> str:

@@ -65,6 +65,7 @@ from ..recall.relevance import lesson_held_back
 from ..recall.render import labels_by_id
 from ..recall.signals import MAX_SIMILAR, MIN_SIMILARITY
 from ..state.changes import HeritageChain, plan_heritage
+from ..state.digests import by_time
 from ..state.runs import (
     EXPERIENCE,
     TRACE,
@@ -566,11 +567,13 @@ class Skills(Wing):
     ) -> Sequence[Synthesis]:
         """Propose a skill for each group of learnings without one, or one for a topic. Proposals wait for a review."""
         model = self._open_model() if llm else None
-        memories = self._memories(
-            Filter(kinds=(SKILL_KIND, making.LEARNING, making.LESSON))
-        )
-        sources = making.skill_sources(memories, topic)
-        done = memory_by_source(memories, SKILL_KIND)
+        done = memory_by_source(self._memories(Filter(kinds=(SKILL_KIND,))))
+        kinds = (making.LEARNING, making.LESSON)
+        if topic:
+            found = self._about(topic, kinds, making.MAX_REFLECTED)
+        else:
+            found = self._memories(Filter(kinds=kinds, statuses=(ACTIVE,)))
+        sources = by_time(found)
         drafts = self._skill_drafts([one for one in sources if one.id not in done], topic)  # fmt: skip
         if model:
             drafts = [
@@ -640,14 +643,18 @@ class Skills(Wing):
 
     def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
         """Return the memories in use that were changed last, or that are about the topic."""
-        only = replace(DEFAULT_FILTER, kinds=making.REFLECTED_KINDS, statuses=(ACTIVE,))
         if topic:
-            hits = self._core.look([topic], lookback, only)[0].found
-            ids = [item.row.id for item in hits if item.fits]
-        else:
-            rows = self._core.rows(only)
-            ids = [row.id for row in rows if not row.path.startswith("archive/")]
+            return self._about(topic, making.REFLECTED_KINDS, lookback)
+        only = replace(DEFAULT_FILTER, kinds=making.REFLECTED_KINDS, statuses=(ACTIVE,))
+        rows = self._core.rows(only)
+        ids = [row.id for row in rows if not row.path.startswith("archive/")]
         return self._repo.get_many(ids[:lookback])
+
+    def _about(self, topic: str, kinds: Sequence[str], most: int) -> Sequence[Memory]:
+        """Return the memories in use that a search for the topic finds."""
+        only = replace(DEFAULT_FILTER, kinds=tuple(kinds), statuses=(ACTIVE,))
+        hits = self._core.look([topic], most, only)[0].found
+        return self._repo.get_many([item.row.id for item in hits if item.fits])
 
     def _open_model(self) -> Llm:
         if is_learning():

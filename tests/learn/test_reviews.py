@@ -7,7 +7,7 @@ import json
 from typing import NamedTuple
 
 import pytest
-from rawkomem.learn import reviews
+from rawkomem.learn import reviews, transcripts
 from rawkomem.learn.reviews import (
     FOLLOWED,
     NO_REQUEST,
@@ -278,7 +278,8 @@ def test_hostile_input_is_an_error_of_one_line(data, words):
 
 
 def test_too_much_input_is_refused(monkeypatch):
-    monkeypatch.setattr(reviews, "MAX_DOCUMENT_BYTES", 1 << 20)
+    for module in (reviews, transcripts):
+        monkeypatch.setattr(module, "MAX_DOCUMENT_BYTES", 1 << 20)
     with pytest.raises(BadInput, match="more than 1 MB"):
         read_threads([io.BytesIO(b" " * (1 << 21))])
     monkeypatch.setattr(reviews, "MAX_THREADS", 2)
