@@ -88,17 +88,9 @@ def first_ask(chunks: Sequence[SessionPart]) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return a text; if it is longer than `limit`, only its beginning and its end, cut between words."""
-    if len(text) <= limit:
-        return text
+    """Return a text; if it is longer than `limit`, only its beginning and its end."""
     half = (limit - len(GAP)) // 2
-    head = text[:half]
-    tail = text[-half:]
-    return (
-        (head.rpartition(" ")[0] or head).rstrip()
-        + GAP
-        + (tail.partition(" ")[2] or tail).lstrip()
-    )
+    return text if len(text) <= limit else text[:half] + GAP + text[-half:]
 
 
 def _joined_chunk(parts: Sequence[SessionPart]) -> SessionPart:

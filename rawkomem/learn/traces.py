@@ -19,7 +19,7 @@ from ..redaction.find import redact
 from ..state.plans import plan_add
 from ..state.runs import OUTCOMES
 from ..text.clean import one_line
-from ..text.commands import file_writes, simple_commands
+from ..text.commands import command_failed, is_test, only_looks
 from ..text.paths import path_below
 from ..text.prompts import read_prompt
 from .turns import TOOL, USER, RunFacts, Turn
@@ -154,8 +154,7 @@ def plan_experience(told: ToldExperience, number: int, by: str = "") -> Plan:
     )
 
 
-# Recognize whether a person is content with the agent's work, and whether a command runs tests or
-# only reads.
+# Recognize whether a person is content with the agent's work.
 
 MAX_REACTION_WORDS = 40  # first words that are read; later words describe the next task
 OBJECTION = re.compile(
@@ -176,25 +175,6 @@ APPROVAL = re.compile(
     r"|^(?:ship|merge|commit|push) (?:it|this|that)\b",
     re.IGNORECASE,
 )
-# hides the exit code of the command before it
-HIDES_EXIT_CODE = re.compile(r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S")
-FAILED_TESTS = re.compile(
-    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED",
-    re.MULTILINE,
-)
-TEST_COMMAND = re.compile(
-    r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|unittest|nextest|bats)\b"
-    r"|(?:npm|pnpm|yarn|bun|deno) (?:run )?(?:test|check)|npm t\b|cargo nextest\b|(?:python )?\S*manage\.py test\b"
-    r"|(?:go|cargo|dotnet|swift|mix|rails|flutter|dart|zig build) test\b|(?:mvnw?|gradlew?) .*\b(?:test|verify|check)\b"
-    r"|(?:make|just|task|rake|sbt|lein|stack|cabal|bazel|ant) (?:\S+ )*?(?:test|check|spec)"
-    r"|(?:playwright|cypress|nx|turbo|ng) (?:run )?(?:test|run)\b"
-)
-READING_COMMAND = re.compile(  # commands that only read
-    r"(?:ls|ll|cat|cd|pwd|echo|head|tail|less|more|find|fd|tree|grep|rg|ag|wc|file|stat|du|df|which|type|env|printenv"
-    r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)"
-    r"|sed -n\b|awk\b|git (?:-C \S+ )?(?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep)\b|rawkomem\b"
-    r"|\S+ (?:--version|-V|--help)$"
-)
 
 
 def is_content(ask: str) -> bool | None:
@@ -203,25 +183,6 @@ def is_content(ask: str) -> bool | None:
     if OBJECTION.search(said):
         return False
     return True if APPROVAL.search(said) else None
-
-
-def is_test(command: str) -> bool:
-    """Return whether a command line runs tests."""
-    return any(map(TEST_COMMAND.match, map(" ".join, simple_commands(command))))
-
-
-def only_looks(command: str) -> bool:
-    """Return whether a line has only commands that read, like `ls` and `git status`."""
-    commands = map(" ".join, simple_commands(command))
-    written = {*file_writes(command, lambda path: False)} - {"/dev/null"}
-    return all(map(READING_COMMAND.match, commands)) and not written
-
-
-def command_failed(command: str, failed: bool | None, output: str) -> bool | None:
-    """Return whether a command failed. If a pipe or a later command hides its exit code, its output decides."""
-    if failed or not HIDES_EXIT_CODE.search(command):
-        return failed
-    return bool(FAILED_TESTS.search(output)) or failed
 
 
 # Make a trace of a session: what the person asked, what the agent did, and how it ended.

@@ -745,3 +745,44 @@ def _in_order(names: list[str], words: list[str], anywhere: bool) -> bool:
         elif not (anywhere or place or _MAY_TAKE_VALUE.match(before)):
             return False
     return place == len(names)
+
+
+# Recognize what a shell line does: run tests, or only read.
+
+# hides the exit code of the command before it
+HIDES_EXIT_CODE = late_regex(r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S")
+FAILED_TESTS = late_regex(
+    r"(?m)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED"
+)
+TEST_COMMAND = late_regex(
+    r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|unittest|nextest|bats)\b"
+    r"|(?:npm|pnpm|yarn|bun|deno) (?:run )?(?:test|check)|npm t\b|cargo nextest\b|(?:python )?\S*manage\.py test\b"
+    r"|(?:go|cargo|dotnet|swift|mix|rails|flutter|dart|zig build) test\b|(?:mvnw?|gradlew?) .*\b(?:test|verify|check)\b"
+    r"|(?:make|just|task|rake|sbt|lein|stack|cabal|bazel|ant) (?:\S+ )*?(?:test|check|spec)"
+    r"|(?:playwright|cypress|nx|turbo|ng) (?:run )?(?:test|run)\b"
+)
+READING_COMMAND = late_regex(  # commands that only read
+    r"(?:ls|ll|cat|cd|pwd|echo|head|tail|less|more|find|fd|tree|grep|rg|ag|wc|file|stat|du|df|which|type|env|printenv"
+    r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)"
+    r"|sed -n\b|awk\b|git (?:-C \S+ )?(?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep)\b|rawkomem\b"
+    r"|\S+ (?:--version|-V|--help)$"
+)
+
+
+def is_test(command: str) -> bool:
+    """Return whether a command line runs tests."""
+    return any(map(TEST_COMMAND.match, map(" ".join, simple_commands(command))))
+
+
+def only_looks(command: str) -> bool:
+    """Return whether a line has only commands that read, like `ls` and `git status`."""
+    commands = map(" ".join, simple_commands(command))
+    written = {*file_writes(command, lambda path: False)} - {"/dev/null"}
+    return all(map(READING_COMMAND.match, commands)) and not written
+
+
+def command_failed(command: str, failed: bool | None, output: str) -> bool | None:
+    """Return whether a command failed. If a pipe or a later command hides its exit code, its output decides."""
+    if failed or not HIDES_EXIT_CODE.search(command):
+        return failed
+    return bool(FAILED_TESTS.search(output)) or failed

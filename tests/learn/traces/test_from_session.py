@@ -1,8 +1,9 @@
 """A session as a trace: goal, tools, files, steps, outcome, duration; and none where no work was done."""
 
 import pytest
-from rawkomem.learn.traces import MAX_STEPS, command_failed, is_content, is_test, only_looks, trace_of
+from rawkomem.learn.traces import MAX_STEPS, is_content, trace_of
 from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, RunFacts, Turn
+from rawkomem.text.commands import command_failed, is_test, only_looks
 
 PROJECT = "/home/ann/shop"
 GOAL = "Add a retry to the payment client"
