@@ -18,12 +18,7 @@ from ..model.entries import (
     Memory,
 )
 from ..model.values import replace
-from ..state.contradictions import (
-    disagreement,
-    has_comparable_prose,
-    overrules,
-    prose_of,
-)
+from ..state.contradictions import contradicted_memories, disagreement, prose_of
 from ..text.language import (
     NEAR_DUPLICATE,
     language,
@@ -209,20 +204,6 @@ def _contradicts(draft: Draft, memory: Memory) -> bool:
 
 # kinds that may contradict a memory
 CORRECTING = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST)
-MAX_TIES = 3
-
-
-def contradicted_memories(entry: Entry, memories: Iterable[Memory]) -> list[Memory]:
-    """Return the first MAX_TIES memories that a new entry contradicts, in the order of `memories`."""
-    said = prose_of(
-        Memory(id="new", title=entry.title, body=entry.body, when=entry.when)
-    )
-    found = (
-        memory
-        for memory in memories
-        if has_comparable_prose(memory) and overrules(said, prose_of(memory))
-    )
-    return [*found][:MAX_TIES]
 
 
 def tied_draft(

@@ -12,7 +12,7 @@ from typing import Any
 from ..format.blocks import bulleted, list_items, numbered
 from ..format.frontmatter import EXPERIENCE_NUMBER
 from ..model.entries import Entry, Plan, Value
-from ..model.errors import BadInput
+from ..model.errors import BadInput, check_known
 from ..model.ids import numbered_names, trace_path
 from ..model.values import now, record
 from ..redaction.find import redact
@@ -81,8 +81,7 @@ def _plan_run(
     """Plan to store the record of a run; empty values of `extra` are left out. Raise BadInput for a wrong outcome."""
     if not goal.strip():
         raise BadInput("a trace needs a goal", "name the goal of the run with --goal")
-    if outcome not in OUTCOMES:
-        raise BadInput(f"unknown status {outcome!r}", "one of " + ", ".join(OUTCOMES))
+    check_known("status", outcome, OUTCOMES)
     known = {key: value for key, value in extra.items() if value}
     return plan_add(Entry(title=" ".join(goal.split()), extra=known, **fields))
 

@@ -265,7 +265,7 @@ class Transcript:
         # lines, and parts of lines that are too long
         self._chunks = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
         self._ahead: list[bytes] = []
-        self._hosts: Counter[str] = Counter()
+        self.host = MARKDOWN  # that wrote the records; MARKDOWN: it is a text
         self.session = ""
         # broken, unknown, too long, injected, sub-agent
         self.counts: Counter[str] = Counter()
@@ -274,11 +274,6 @@ class Transcript:
         self._is_subagents = (
             SUBAGENTS_FOLDER in self._name.replace("\\", "/").split("/")[:-1]
         )
-
-    @property
-    def host(self) -> str:
-        """Return the name of the host that wrote most of the records; MARKDOWN for a text."""
-        return self._hosts.most_common(1)[0][0] if self._hosts else MARKDOWN
 
     def turns(self) -> Iterator[Turn]:
         """Yield every turn in order, without injected text in the words of people and agents."""
@@ -371,7 +366,7 @@ class Transcript:
         if not host:
             self.counts["unknown"] += 1
             return iter(())
-        self._hosts[host] += 1
+        self.host = host if self.host == MARKDOWN else self.host
         if self._is_subagents or is_subagents(record):
             self.counts["sub-agent"] += 1
             return iter(())

@@ -59,7 +59,6 @@ from ..learn.extraction import (
 from ..learn.lessons import lesson_of_draft
 from ..learn.repetitions import (
     KnownTexts,
-    contradicted_memories,
     inherited_conditions,
     is_repeated,
     means_same,
@@ -76,6 +75,7 @@ from ..model.values import ACTIVE, now, record, replace
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..state.claims import Outcome
+from ..state.contradictions import contradicted_memories
 from ..state.trust import PERSON, SAID
 from ..text.acts import GUARD_KEY, GUARDS
 from ..text.chunks import counted

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from itertools import chain, combinations, pairwise
 from zlib import crc32
 
-from ..model.entries import Memory
+from ..model.entries import Entry, Memory
 from ..model.values import (
     ACTIVE,
     GROUPS,
@@ -721,3 +721,19 @@ def _rejects(one: Statement, other: Statement, tie: str) -> bool:
     rest = other.words - one.rejected
     min_words = MIN_FRAME_WORDS[tie] if rest or other.chosen else 1
     return _has_enough(rest, min_words, one) and rest in _without_one_object(one)
+
+
+MAX_TIES = 3
+
+
+def contradicted_memories(entry: Entry, memories: Iterable[Memory]) -> list[Memory]:
+    """Return the first MAX_TIES memories that a new entry contradicts, in the order of `memories`."""
+    said = prose_of(
+        Memory(id="new", title=entry.title, body=entry.body, when=entry.when)
+    )
+    found = (
+        memory
+        for memory in memories
+        if has_comparable_prose(memory) and overrules(said, prose_of(memory))
+    )
+    return [*found][:MAX_TIES]
