@@ -55,7 +55,7 @@ def _named_speaker(line: str) -> tuple[str, int, str] | None:
         return None
     beside = BRACKETED_TIME.search(line, 0, MAX_NAME_CHARS * 2)
     clock = CLOCK_TIME.search(beside[1]) if beside else None
-    bare = line[: beside.start()] + line[beside.end() :] if beside else line
+    bare = line.replace(beside[0], "", 1) if beside else line
     name, colon, rest = bare.lstrip("# ").partition(":")
     role = ROLES.get(name.strip(" *_[]").lower(), "")
     is_named = colon or line.startswith("#") or (clock and line.startswith(EMPHASIS))

@@ -194,11 +194,9 @@ def plan_learnings(census: Census, by: str = "") -> Plan:
         if learning.id not in changed and 0 < learning.updated <= before
     ]
     entries += _merged_learnings(census, old, by)
-    made, amended = (
-        sum(entry.kind == kind for entry in entries)
-        for kind in (LEARNING_KIND, "amend")
-    )
-    return Plan(tuple(entries), f"{made} new learnings, {amended} amended")
+    kinds = Counter(entry.kind for entry in entries)
+    made = f"{kinds[LEARNING_KIND]} new learnings, {kinds['amend']} amended"
+    return Plan(tuple(entries), made)
 
 
 def made_learnings(census: Census) -> list[Memory]:

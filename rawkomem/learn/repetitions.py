@@ -203,7 +203,7 @@ def _contradicts(draft: Draft, memory: Memory) -> bool:
 # Link a person's words to the memories that they contradict.
 
 # kinds that may contradict a memory
-CORRECTING = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST)
+CORRECTING = (*PROMOTED_KINDS, REQUEST)
 
 
 def tied_draft(

@@ -239,14 +239,15 @@ def drafts_of_reviews(threads: Iterable[Thread]) -> tuple[list[Draft], dict[str,
         if thread.comments[0].is_bot:
             counts[OF_BOTS] += 1
             continue
+        reviewer = thread.comments[0].author
         asked = False
         found: list[Draft] = []
         for number, comment in enumerate(thread.comments):
-            if comment.author != thread.comments[0].author:
+            if comment.author != reviewer:
                 continue
             request = _request_in(comment)
             is_again = SAME_AGAIN.match(comment.said)
-            again = last.get(comment.author, []) if is_again else []
+            again = last.get(reviewer, []) if is_again else []
             asked = asked or bool(request or again)
             why = _change_after(thread, number)
             if why and again:
@@ -256,17 +257,17 @@ def drafts_of_reviews(threads: Iterable[Thread]) -> tuple[list[Draft], dict[str,
             if len(found) >= MAX_REVIEW_DRAFTS:  # each is compared with all others
                 break
         if found:
-            last[thread.comments[0].author] = found
+            last[reviewer] = found
         for draft in found:
             _group(groups, draft)
         counts[FOLLOWED if found else NOT_FOLLOWED if asked else NO_REQUEST] += 1
+    joined = [_joined(group) for _, group in groups]
     best: list[Draft] = []
-    for draft in sorted(
-        (_joined(group) for _, group in groups), key=lambda one: -one.score
-    ):
-        better = [one for one in best if one.session == draft.session]
-        if draft.score >= MIN_REVIEW_SCORE and len(better) < MAX_REVIEW_DRAFTS:
+    kept: Counter[str] = Counter()  # of each review
+    for draft in sorted(joined, key=lambda one: -one.score):
+        if draft.score >= MIN_REVIEW_SCORE and kept[draft.session] < MAX_REVIEW_DRAFTS:
             best.append(draft)
+            kept[draft.session] += 1
         else:
             counts[TOO_WEAK] += 1
     return best, dict(counts)

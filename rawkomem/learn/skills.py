@@ -137,7 +137,7 @@ def _match_of(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
         (word, [name for name in FIELD_POINTS if root in held[name]])
         for root, word in asked.items()
     ]
-    most = max(FIELD_POINTS.values())
+    most = FIELD_POINTS["name"]
     points = sum(
         min(most, sum(FIELD_POINTS[name] for name in names)) for _, names in shared
     )
