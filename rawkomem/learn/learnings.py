@@ -131,7 +131,7 @@ def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[
 def anti_patterns(runs: Sequence[Run]) -> list[str]:
     """Return the most common warnings, errors of failed runs, and failed steps."""
     failed = [run for run in runs if not run.succeeded]
-    wrong = [list_items(run.error)[0] for run in failed if list_items(run.error)]
+    wrong = [item for run in failed for item in list_items(run.error)[:1]]
     steps = [
         f"Failed step: {step}"
         for run in runs

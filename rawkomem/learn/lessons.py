@@ -40,6 +40,7 @@ from ..state.fold import TRUST_INSUFFICIENT, new_memory, plan_quarantined
 from ..state.plans import plan_add
 from ..state.runs import first_value, goal_of
 from ..state.trust import DERIVED
+from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.conditions import REFUSED, read_condition
 from ..text.language import language
@@ -252,7 +253,6 @@ def _draft_of_failures(
     }
     severity = last("severity", str.lower)
     usual = "high" if times >= HIGH_SEVERITY_FAILURES else "medium"
-    often = {1: "once", 2: "twice"}.get(times, f"{times} times")
     keys = {
         "errorPattern": name,
         "applicableScope": scope,
@@ -270,7 +270,7 @@ def _draft_of_failures(
         when=lesson_conditions(name, scope),
         tags=(LESSON,),
         score=round(min(MAX_SCORE, BASE_SCORE + REPEAT_SCORE * (times - 1)), 2),
-        why=f"it happened {often}",
+        why=f"it happened {counted(times, 'time')}",
         session=DISTILL_SESSION,
         task=_quoted(
             goal_of(latest) if latest.kind in RECORDED else _fact(latest, "goal")

@@ -55,7 +55,6 @@ PARTS = {
     RULES: ("", "rule"),  # of lessons
 }
 TITLE_PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
-RULE_TEXT = re.compile(r"\bRule:[ \t]*([^|\n]+)")
 
 
 @record
@@ -122,7 +121,7 @@ def is_enough_for_skill(sources: Collection[Memory]) -> bool:
 
 def skill_draft(name: str, sources: Sequence[Memory]) -> SkillDraft:
     """Return a skill draft with the words of these memories, without repetitions."""
-    rules = [_rule_of_lesson(one) for one in sources if one.kind == LESSON]
+    lessons = [lesson_of(one).context for one in sources if one.kind == LESSON]
     learned = [one.body for one in sources if one.kind == LEARNING]
     parts = {
         heading: _each_once(
@@ -131,7 +130,7 @@ def skill_draft(name: str, sources: Sequence[Memory]) -> SkillDraft:
         for heading, (section, _) in PARTS.items()
         if section
     }
-    parts[RULES] = _each_once(rules)
+    parts[RULES] = _each_once(lesson.preventative_rule for lesson in lessons)
     told = [
         (". ".join(parts[part]), 0.5 if part == RULES else 1.0)
         for part in (KNOW, APPROACH, RULES)
@@ -205,14 +204,6 @@ def skill_as_yamo(memory: Memory) -> str:
             output=(*block.output, *numbered_steps),
         )
     )
-
-
-def _rule_of_lesson(memory: Memory) -> str:
-    """Return the rule of a lesson. Without the key `preventativeRule`, use the text after `Rule:`, or the title."""
-    stated = RULE_TEXT.search(memory.body)
-    if stated and "preventativeRule" not in memory.extra:
-        return stated[1].strip()
-    return lesson_of(memory).context.preventative_rule
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:

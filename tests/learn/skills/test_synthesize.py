@@ -59,7 +59,7 @@ def test_a_draft_says_what_its_sources_say_each_thing_once():
     draft = skill_draft("Caching", [learning("l1"), again, lesson("s1")])
     assert draft.parts[APPROACH] == ("Measure the slow call first.", "Put a cache before it, with a lifetime.")
     assert draft.parts[KNOW] == ("Cache keys must hold the user's locale.", "A lifetime of sixty seconds is enough.")
-    assert draft.parts[AVOID] == ("Caching errors.",) and draft.parts[RULES] == ("Clear the cache after a migration",)
+    assert draft.parts[AVOID] == ("Caching errors.",) and draft.parts[RULES] == ("Stale cache",)
     assert draft.analysis == "2 learnings, 1 lesson: 2 steps, 2 insights, 1 warning, 1 rule"
     assert draft.description and all(word in LEARNING for word in draft.description.split()[:3])
     assert draft.text.startswith("# Caching\n") and "1. Measure the slow call first.\n2. Put" in draft.text
@@ -70,7 +70,7 @@ def test_a_draft_says_what_its_sources_say_each_thing_once():
 @pytest.mark.parametrize(
     ("memory", "rule"),
     [
-        (lesson("a"), "Clear the cache after a migration"),
+        (lesson("a"), "Stale cache"),
         (lesson("a", extra={"preventativeRule": "Always clear it"}), "Always clear it"),
         (lesson("a", body="Clear it twice. Then wait."), "Stale cache"),
         (lesson("a", body=""), "Stale cache"),
