@@ -15,6 +15,12 @@ from ..model.values import record, replace
 from ..redaction.find import redact
 from ..text.acts import MAX_PATTERN_CHARS, PATHS_KEY
 from ..text.clean import one_line
+from ..text.json_values import (
+    MAX_DOCUMENT_BYTES,
+    json_documents,
+    objects_in,
+    within,
+)
 from ..text.language import NEAR_DUPLICATE, ContentWords, says_same, statement_of
 from ..text.paths import path_below
 from .cues import any_of, caseless
@@ -25,8 +31,7 @@ from .drafts import (
     sentences_of_turn,
 )
 from .exchanges import Exchange, typed_in
-from .transcripts import MAX_DOCUMENT_BYTES, json_documents
-from .turns import RunFacts, objects_in, time_of, within
+from .turns import RunFacts, time_of
 
 Record = dict[str, Any]
 # the words of a request, and the drafts with it

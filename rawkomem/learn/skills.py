@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from ..files.replace import refuse_exit, replace_whole
+from ..files.replace import is_below, refuse_exit, replace_whole
 from ..format.frontmatter import emit_fields
 from ..format.skill_files import (
     DESCRIPTION_LENGTH,
@@ -297,9 +297,7 @@ def export_skill(memory: Memory, folder: str, inside: str) -> ExportedSkill:
         )
     name = portable_name(memory.title)
     target = os.path.join(folder, name)
-    if (os.path.realpath(target) + os.sep).startswith(
-        os.path.realpath(inside) + os.sep
-    ):
+    if is_below(os.path.realpath(target), os.path.realpath(inside)):
         raise Refused(
             f"a skill is not exported into the memories: {target}",
             "name a folder like .claude/skills",

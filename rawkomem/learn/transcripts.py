@@ -17,8 +17,8 @@ from ..model.errors import BadInput, RawkoError
 from ..model.values import record, replace
 from ..redaction.find import redact
 from ..text.chunks import fence_after
-from ..text.clean import clean, one_line
-from ..text.json_values import DECODER, json_values
+from ..text.clean import clean
+from ..text.json_values import MAX_DOCUMENT_BYTES, json_documents, json_values
 from ..text.prompts import is_notice, without_markup
 from ..text.safe import (
     ATTENTION_DIRECTIVE,
@@ -237,8 +237,6 @@ class Flow:
 
 MAX_LINE_BYTES = 8 * 2**20  # longer records are screenshots
 SAMPLE_LINES = 15  # read to decide whether each line is a record
-# of a transcript that is one JSON document: all of it must be in memory
-MAX_DOCUMENT_BYTES = 128 * 2**20
 MAX_TURN_CHARS = 200_000  # longer turns are cut
 # may come before the first record: byte order mark and white space
 BLANKS = b"\xef\xbb\xbf \t\r\n"
@@ -254,7 +252,6 @@ LIST_KEYS = (
     "items",
 )
 MARKDOWN = "text"
-NOT_BLANK = re.compile(r"\S")
 
 
 class Transcript:
@@ -372,22 +369,6 @@ class Transcript:
             return iter(())
         self.session = self.session or session_of(record)
         return turns_of_record(record, host)
-
-
-def json_documents(data: bytes, name: str, hint: str) -> Iterator[Any]:
-    """Yield the values of JSON documents after one another. Raise BadInput with `name` if one is not valid."""
-    if len(data) > MAX_DOCUMENT_BYTES:
-        size = f"{name} has more than {MAX_DOCUMENT_BYTES >> 20} MB of JSON"
-        raise BadInput(size, "split it")
-    text = data.decode("utf-8-sig", "replace")
-    at = 0
-    while start := NOT_BLANK.search(text, at):
-        try:
-            value, at = DECODER.raw_decode(text, start.start())
-        except (ValueError, RecursionError) as failure:
-            what = f"{name} is not valid JSON: {one_line(str(failure), 100)}"
-            raise BadInput(what, hint) from None
-        yield value
 
 
 def _decoded_line(line: bytes) -> str:

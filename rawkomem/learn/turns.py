@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from ..model.values import TYPE_CHECKING, read_time, record, replace
+from ..text.json_values import objects_in, within
 from ..text.prompts import is_notification
 
 if TYPE_CHECKING:
@@ -167,13 +168,6 @@ def _patched_files(id: str, patch: str) -> Iterator[Did]:
 
 def _first_value(values: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return next((values[key] for key in keys if values.get(key)), "")
-
-
-def within(value: Any, *keys: str) -> Any:
-    """Return the value below these keys of nested objects; None if there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 # Read the transcript records of each host. The keys of a record show which host wrote it.
@@ -529,12 +523,6 @@ def _parts(content: object) -> list[Record]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return objects_in(content)
-
-
-def objects_in(value: object) -> list[Record]:
-    """Return the objects in a list; none if the value is no list."""
-    found = value if isinstance(value, list) else []
-    return [one for one in found if isinstance(one, dict)]
 
 
 def _joined(content: object) -> str:

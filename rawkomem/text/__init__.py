@@ -10,7 +10,7 @@
 `conditions`: whenToUse.
 `acts`: appliesTo and guard: which commands and writes of an agent a memory applies to.
 `paths`: paths and file globs.
-`json_values`: JSON values inside other text.
+`json_values`: JSON values inside other text, in documents and inside other values.
 `commands`: the simple commands of a shell line, patterns of commands, and whether a line tests or only reads.
 `prose`: sentences, summaries, topics, text that reads like instructions, entities, sums of money.
 """

@@ -7,7 +7,7 @@ import json
 from typing import NamedTuple
 
 import pytest
-from rawkomem.learn import reviews, transcripts
+from rawkomem.learn import reviews
 from rawkomem.learn.reviews import (
     FOLLOWED,
     NO_REQUEST,
@@ -19,6 +19,7 @@ from rawkomem.learn.reviews import (
 )
 from rawkomem.model.entries import RULE, Draft
 from rawkomem.model.errors import BadInput
+from rawkomem.text import json_values
 
 SQL = "Never build SQL by joining strings, always bind the parameters."
 CLOCK = "Please don't call the system clock in tests; take it from the fixture."
@@ -278,7 +279,7 @@ def test_hostile_input_is_an_error_of_one_line(data, words):
 
 
 def test_too_much_input_is_refused(monkeypatch):
-    for module in (reviews, transcripts):
+    for module in (reviews, json_values):
         monkeypatch.setattr(module, "MAX_DOCUMENT_BYTES", 1 << 20)
     with pytest.raises(BadInput, match="more than 1 MB"):
         read_threads([io.BytesIO(b" " * (1 << 21))])
