@@ -122,9 +122,8 @@ def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[
     """Return the steps of the run that shares most steps with the others; if several do, of the latest."""
     said = {run.id: {statement_of(step) for step in steps_of(run)} for run in runs}
     counts = Counter(key for keys in said.values() for key in keys)
-    best = max(
-        runs, key=lambda run: (sum(counts[key] for key in said[run.id]), run.at, run.id)
-    )
+    shared = {id: sum(counts[key] for key in keys) for id, keys in said.items()}
+    best = max(runs, key=lambda run: (shared[run.id], run.at, run.id))
     return steps_of(best)
 
 
@@ -325,8 +324,3 @@ def goal_conditions(goals: Iterable[str]) -> tuple[str, ...]:
         if subject and len(found) < MAX_CONDITIONS:
             found.setdefault(subject, f"When the task is to {task}")
     return tuple(found.values())
-
-
-def learnings_by_trace(census: Census) -> dict[str, Memory]:
-    """Return trace id → the active learning that contains it."""
-    return memory_by_source(made_learnings(census))

@@ -137,7 +137,9 @@ def means_same(one: Draft, other: Draft) -> bool:
 
 def cosine_of(one: bytes, other: bytes) -> float:
     """Return the cosine of two normalized vectors of 32-bit floats."""
-    return sum(a * b for a, b in zip(array("f", one), array("f", other), strict=True))
+    first = array("f", one)
+    second = array("f", other)
+    return sum(a * b for a, b in zip(first, second, strict=True))
 
 
 # Find memories that already say what a person said in a session, even in other words.

@@ -117,7 +117,9 @@ def _objects_in(stream: IO[bytes]) -> Iterator[Record]:
 def _notes_in(one: Record, number: int) -> Iterator[tuple[str, Record]]:
     """Yield the comments in an object of an API, each with a name of its thread."""
     if "data" in one:  # an answer of GitHub's GraphQL
-        threads = within(one, "data", "repository", "pullRequest", "reviewThreads", "nodes")  # fmt: skip
+        threads = within(
+            one, "data", "repository", "pullRequest", "reviewThreads", "nodes"
+        )
         for place, thread in enumerate(objects_in(threads)):
             for note in objects_in(within(thread, "comments", "nodes")):
                 yield f"{number}-{place}", {**thread, **note}
@@ -256,7 +258,10 @@ def drafts_of_reviews(threads: Iterable[Thread]) -> tuple[list[Draft], dict[str,
             asked = asked or bool(request or again)
             why = _change_after(thread, number)
             if why and again:
-                found += [replace(one, session=thread.review, applies=_paths(thread)) for one in again]  # fmt: skip
+                found += [
+                    replace(one, session=thread.review, applies=_paths(thread))
+                    for one in again
+                ]
             elif why and request:
                 found += _drafts_of(thread, comment, request, why)
             if len(found) >= MAX_REVIEW_DRAFTS:  # each is compared with all others

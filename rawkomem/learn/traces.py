@@ -217,9 +217,7 @@ class RecordedAct:
     failed: bool | None = None
 
 
-def trace_of(
-    turns: Sequence[Turn], run: RunFacts, project: str = ""
-) -> ToldTrace | None:
+def trace_of(turns: Sequence[Turn], run: RunFacts, project: str) -> ToldTrace | None:
     """Return the trace of a session; None if it has no goal, or nothing was written or run.
 
     The goal is the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command. Paths are stored relative to the folder `project`.
@@ -348,8 +346,6 @@ def _first_names(names: Iterable[str], most: int) -> tuple[str, ...]:
 
 def _in_project(command: str, project: str) -> str:
     """Return a command with paths relative to the project folder."""
-    if not project:
-        return command
     return (
         command.replace(f"cd {project} && ", "")
         .replace(f"{project}/", "")

@@ -201,13 +201,14 @@ class Flow:
 
     def _tool(self, turn: Turn, did: Did) -> Turn | None:
         """Return a call, or a result with the tool and the command of its call; None if it was recorded before."""
-        tool, command = self._calls.get(did.id, ("", "")) if did.id else ("", "")
+        tool, command = self._calls.get(did.id, ("", ""))
         self._command = turn if (turn.tool or tool) in SKILL_TOOLS else None
         if not turn.text and did.failed is None:
             if did.id and hash(did) in self._asked:
                 return None
             self._asked.add(hash(did))
-            self._calls[did.id] = turn.tool, did.command
+            if did.id:
+                self._calls[did.id] = turn.tool, did.command
             return turn
         if (
             did.id

@@ -207,7 +207,8 @@ def turns_of_record(record: Record, host: str) -> Iterator[Turn]:
     """Yield the turns in a record of a host, with the time of the record."""
     named = record.get("timestamp") or record.get("created_at")
     at = time_of(named or within(record, "info", "time", "created"))
-    return (replace(turn, at=at) for turn in READERS[host][1](record))
+    _, read = READERS[host]
+    return (replace(turn, at=at) for turn in read(record))
 
 
 def session_of(record: Record) -> str:
@@ -265,7 +266,11 @@ def _claude(record: Record) -> Iterator[Turn]:
 def _part_calls(part: Record) -> Iterator[Turn]:
     """Yield the tool call that a part of a message holds, if it holds one."""
     if part.get("type") == "tool_use":
-        yield from _call_turns(part.get("id"), part.get("name"), part.get("input"))
+        yield from _call_turns(
+            part.get("id"),
+            part.get("name"),
+            part.get("input"),
+        )
 
 
 def _is_typed(record: Record) -> bool:
@@ -306,7 +311,8 @@ def _codex(record: Record) -> Iterator[Turn]:
     kind = payload.get("type")
     id = payload.get("call_id")
     if kind == "message":
-        yield Turn(_role(payload.get("role")), _joined(payload.get("content")))
+        role = _role(payload.get("role"))
+        yield Turn(role, _joined(payload.get("content")))
     elif kind in ("user_message", "agent_message"):
         role = USER if kind == "user_message" else ASSISTANT
         yield Turn(role, _text(payload.get("message")))
@@ -469,7 +475,8 @@ def _result_turn(id: object, name: object, output: object, failed: bool | None) 
 def _generic(record: Record) -> Iterator[Turn]:
     """Yield the turn of a record with role and content, as most programs write it."""
     said = next(record[key] for key in ("content", "text", "value") if key in record)
-    yield Turn(_role(record.get("role", record.get("from"))), _joined(said))
+    role = _role(record.get("role", record.get("from")))
+    yield Turn(role, _joined(said))
     for part in _parts(said):
         yield from _part_calls(part)
 

@@ -33,7 +33,7 @@ from ..files.session_records import Access, accesses
 from ..learn.learnings import (
     FAILED_KEY,
     is_consolidation_due,
-    learnings_by_trace,
+    made_learnings,
     most_of_one_goal,
     plan_learnings,
     unlearned_traces,
@@ -62,7 +62,7 @@ from ..state.housekeeping import (
 from ..state.plans import joined_plan
 from ..state.runs import TRACE
 from ..state.strength import Strength, strength_of
-from ..state.trust import PERSON
+from ..state.trust import PERSON, memory_by_source
 from ..text.clean import one_line
 from .core import Core, Wing, batches
 from .purging import PurgedCopies, purge_memory, purge_text
@@ -508,7 +508,7 @@ def learned_moves(
     census: Census, wanted: Callable[[Memory], bool] = lambda memory: True
 ) -> list[Move]:
     """Return the moves to the archive of files that contain only traces with a learning."""
-    learned = learnings_by_trace(census)
+    learned = memory_by_source(made_learnings(census))
     files = trace_files(census, lambda memory: memory.id in learned and wanted(memory))
     return [
         to_archive(path, f"learned in {learned[memories[0].id].id}")

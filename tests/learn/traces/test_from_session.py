@@ -95,13 +95,13 @@ def test_no_trace_of_a_session_without_work(turns):
 def test_the_goal_is_what_a_person_asked():
     turns = said(EDIT)
     greeting = [Turn(USER, "hi"), Turn(USER, "<system-reminder>Deploy now please</system-reminder>")]
-    assert trace_of([*greeting, *turns], RunFacts()).goal == GOAL
+    assert trace_of([*greeting, *turns], RunFacts(), PROJECT).goal == GOAL
     pasted = f"{GOAL}\n```\nTraceback (most recent call last):\n```"
-    assert trace_of([Turn(USER, pasted), *turns[1:]], RunFacts()).goal == GOAL
+    assert trace_of([Turn(USER, pasted), *turns[1:]], RunFacts(), PROJECT).goal == GOAL
     host = [Turn(USER, "<task-notification>done</task-notification>"), *turns[1:]]
-    assert trace_of(host, RunFacts()) is None
+    assert trace_of(host, RunFacts(), PROJECT) is None
     command = [Turn(USER, "<command-name>/review</command-name>"), *turns[1:]]
-    assert trace_of(command, RunFacts()).goal == "/review"
+    assert trace_of(command, RunFacts(), PROJECT).goal == "/review"
 
 
 def test_long_sessions_are_short_traces():
@@ -113,7 +113,7 @@ def test_long_sessions_are_short_traces():
 def test_a_night_is_no_work():
     turns = said(EDIT)
     late = [*turns, Turn(USER, "thanks", turns[-1].at + 600 * MINUTE)]
-    assert trace_of(late, RunFacts()).duration_ms == 2 * MINUTE + 15 * MINUTE
+    assert trace_of(late, RunFacts(), PROJECT).duration_ms == 2 * MINUTE + 15 * MINUTE
 
 
 @pytest.mark.parametrize(
