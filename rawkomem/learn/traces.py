@@ -11,13 +11,13 @@ from typing import Any
 
 from ..format.blocks import bulleted, list_items, numbered
 from ..format.frontmatter import EXPERIENCE_NUMBER
-from ..model.entries import Entry, Plan, Value
+from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, check_known
 from ..model.ids import numbered_names, trace_path
-from ..model.values import now, record
+from ..model.values import now, record, replace
 from ..redaction.find import redact
 from ..state.plans import plan_add
-from ..state.runs import OUTCOMES
+from ..state.runs import OUTCOMES, first_list, first_value, run_of, step_of
 from ..text.clean import one_line
 from ..text.commands import command_failed, is_test, only_looks
 from ..text.paths import path_below
@@ -261,10 +261,28 @@ def trace_of(turns: Sequence[Turn], run: RunFacts, project: str) -> ToldTrace | 
         files=_first_names([act.file for act in acts], MAX_FILES),
         agent=run.agent,
         error=error,
-        steps=_steps(acts),
+        steps=_steps(map(_step, acts)),
         results=why,
         session=run.session,
         at=times[-1] if times else 0,
+    )
+
+
+def continued_trace(known: Memory, told: ToldTrace) -> ToldTrace:
+    """Return the new trace of a session merged with the stored one, whose goal is kept.
+
+    The new one may be of the last turns only: a host without transcripts passes no more.
+    """
+    before = run_of(known)
+    files = first_list(known, ("files_created",))
+    duration = first_value(known, ("duration_ms",))
+    return replace(
+        told,
+        goal=known.title,
+        duration_ms=max(told.duration_ms, int(duration) if duration.isdecimal() else 0),
+        tools=_first_names([*before.tools, *told.tools], MAX_TOOLS),
+        files=_first_names([*files, *told.files], MAX_FILES),
+        steps=_steps([*before.steps, *told.steps]),
     )
 
 
@@ -325,13 +343,14 @@ def _outcome(asks: dict[int, str], acts: Sequence[RecordedAct]) -> tuple[str, st
     return SUCCESS, "Nobody objected; no test was run.", ""
 
 
-def _steps(acts: Sequence[RecordedAct]) -> tuple[str, ...]:
+def _step(act: RecordedAct) -> str:
+    what = f"`{_short(act.command)}`" if act.command else f"Write {act.file}"
+    return what + RESULT_MARKS[act.failed]
+
+
+def _steps(told: Iterable[str]) -> tuple[str, ...]:
     """Return each step once, with its last result. Of more than MAX_STEPS, return the first and the last ones."""
-    latest: dict[str, str] = {}
-    for act in acts:
-        what = f"`{_short(act.command)}`" if act.command else f"Write {act.file}"
-        latest[what] = RESULT_MARKS[act.failed]
-    steps = [what + mark for what, mark in latest.items()]
+    steps = [*{step_of(step)[0]: step for step in told}.values()]
     half = MAX_STEPS // 2
     return tuple(steps if len(steps) <= MAX_STEPS else steps[:half] + steps[-half:])
 

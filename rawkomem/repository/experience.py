@@ -43,6 +43,7 @@ from ..learn.traces import (
     SESSION_KEY,
     ToldExperience,
     ToldTrace,
+    continued_trace,
     plan_experience,
     plan_trace,
     trace_change,
@@ -128,7 +129,7 @@ class Traces(Wing):
     ) -> Written | None:
         """Record a session: a trace, and a line in this repository's experience log and in the user's own.
 
-        Pass the whole session. If the session already has a trace, it is amended. Return None if there is nothing new
+        Pass the whole session, or its last turns. If the session already has a trace, it is amended. Return None if there is nothing new
         to record, or if the session has no id.
         """
         id = one_line(session, MAX_SESSION_CHARS)
@@ -141,7 +142,7 @@ class Traces(Wing):
         if known is None:
             written: Written | None = self.add(trace, via=VIA_AGENT)
         else:
-            trace = replace(trace, goal=known.title)
+            trace = continued_trace(known, trace)
             written = self._continue(known, trace)
         self.log_session(trace)
         self._log_personally(trace)

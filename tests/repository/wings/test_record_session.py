@@ -60,6 +60,18 @@ def test_a_session_is_recorded_once(repository, project):
     assert len(list((project / ".rawko" / "traces").rglob("*.md"))) == 1
 
 
+def test_the_last_turns_alone_add_to_what_is_recorded(repository, project):
+    """OpenCode passes the last messages of a session, and no transcript."""
+    repository.traces.record_session(said(wrote("a.py"), ran("make build", False)), "opencode", "s-1")
+    (before,) = repository.traces.list()
+    assert repository.traces.record_session(asked("now the other", wrote("b.py")), "opencode", "s-1")
+    (trace,) = repository.traces.list()
+    assert trace.title == GOAL and trace.extra["files_created"] == ["a.py", "b.py"]
+    assert trace.extra["tools_used"] == before.extra["tools_used"]
+    assert trace.extra["duration_ms"] == before.extra["duration_ms"]
+    assert run_of(trace).steps == ("Write a.py - done", "`make build` - done", "Write b.py - done")
+
+
 def test_what_cannot_be_recognized_again_is_not_recorded(repository):
     turns = [Turn(turn.role, turn.text, did=turn.did) for turn in said(wrote("a.py"))]
     assert repository.traces.record_session(turns, "chat", "") is None
