@@ -258,7 +258,7 @@ def _draft_of_failures(
         "applicableScope": scope,
         "oversight": last("oversight"),
         "severity": severity if severity in SEVERITIES else usual,
-        "ruleConfidence": last("confidence", str.strip),
+        "ruleConfidence": last("confidence", _stated_confidence),
         DERIVED: " ".join(memory.id for memory in failures),
     }
     return Draft(
@@ -294,6 +294,14 @@ def _pattern_and_scope(memory: Memory) -> tuple[str, str]:
         words = [word for word in language().words(line) if word.isalpha()]
         name = "_".join(words[:PATTERN_WORDS])
     return one_line(redact(name), 120), one_line(redact(_fact(memory, "scope")), 200)
+
+
+def _stated_confidence(text: str) -> str:
+    """Return a confidence as it is written; empty unless it is a number from 0 to 1."""
+    try:
+        return text if 0 <= float(text) <= 1 else ""
+    except ValueError:
+        return ""
 
 
 def _fact(memory: Memory, name: str) -> str:

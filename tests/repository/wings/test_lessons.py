@@ -266,6 +266,13 @@ def test_a_draft_that_is_kept_is_a_lesson(repository, traces):
     assert [what for _, what in repository.lessons.distill().found] == [LESSON_KNOWN]
 
 
+def test_a_confidence_that_is_no_number_from_0_to_1_is_left_out(repository, traces):
+    for name, hours, confidence in (("one", 5, "0.9"), ("two", 4, "1.5"), ("three", 3, "very")):
+        traces(name, hours, error="protoc not found", fix="install the compiler", rule_confidence=confidence)
+    (draft,) = drafted(repository)
+    assert dict(draft.fields)["ruleConfidence"] == "0.9"
+
+
 def test_failures_without_a_rule_or_a_fix_make_no_draft(repository, traces):
     for name, hours in (("one", 5), ("two", 4)):
         traces(name, hours, error="protoc not found")
