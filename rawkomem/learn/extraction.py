@@ -7,6 +7,7 @@ become part of a draft, and only if the answer quotes words that a person typed 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -58,6 +59,8 @@ MAX_EARLIER = 5  # statements
 MAX_PASTED_CHARS = 300  # of pasted text
 TASK_CHARS = 120
 GAP = " […] "
+LAST_WORD = re.compile(r"(?<=\S)\s+\S*\Z")
+FIRST_WORD = re.compile(r"\A\S*\s+(?=\S)")
 
 
 @record
@@ -88,9 +91,11 @@ def first_ask(chunks: Sequence[SessionPart]) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return a text; if it is longer than `limit`, only its beginning and its end."""
+    """Return a text; if it is longer than `limit`, only its beginning and its end, cut between words."""
+    if len(text) <= limit:
+        return text
     half = (limit - len(GAP)) // 2
-    return text if len(text) <= limit else text[:half] + GAP + text[-half:]
+    return LAST_WORD.sub("", text[:half]) + GAP + FIRST_WORD.sub("", text[-half:])
 
 
 def _joined_chunk(parts: Sequence[SessionPart]) -> SessionPart:

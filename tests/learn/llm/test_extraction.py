@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 from rawkomem.learn.extraction import (
+    GAP,
     NEW,
     REPEATED,
     UNQUOTED,
@@ -15,6 +16,7 @@ from rawkomem.learn.extraction import (
     chunks_of,
     draft_from,
     read_answer,
+    shortened,
 )
 from rawkomem.learn.turns import RunFacts, Turn
 from rawkomem.llm import SCHEMAS, UnfitAnswer, read_json_object
@@ -154,6 +156,18 @@ def test_later_chunks_are_told_what_earlier_ones_found():
     assert "Found earlier in this session\nnothing" in prompts[0]
     assert "Found earlier in this session\n- Use Postgres" in prompts[2]
     assert len(finder.drafts) == 1 and finder.counts == {NEW: 1}
+
+
+@pytest.mark.parametrize("between", [" ", "\n"])
+def test_what_is_left_out_of_a_long_text_ends_between_words(between):
+    words = [f"word{number}" for number in range(1_000)]
+    head, gap, tail = shortened(between.join(words), 205).partition(GAP)
+    assert gap and len(head + tail) > 180
+    assert (
+        head.split(between) == words[: head.count(between) + 1]
+        and tail.split(between) == words[-tail.count(between) - 1 :]
+    )
+    assert shortened("x" * 300, 105) == "x" * 50 + GAP + "x" * 50
 
 
 def test_what_is_odd_in_an_answer_is_left_out():
