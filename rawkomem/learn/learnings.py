@@ -31,7 +31,7 @@ from ..state.runs import TRACE, Run, first_list, goal_of, run_of, step_of
 from ..state.trust import derived_from, memory_by_source, with_sources
 from ..text.clean import one_line
 from ..text.conditions import specific_stems
-from ..text.language import statement_of
+from ..text.language import NEAR_DUPLICATE, ContentWords, says_same, statement_of
 from .repetitions import plain_words
 
 # Write a learning from several runs of one goal, in the format of LLMos. It selects sentences; it
@@ -40,6 +40,8 @@ from .repetitions import plain_words
 MAX_ITEMS = 7  # per list
 MAX_STEPS = 12
 MAX_TOOLS = 6
+# distinct items that are compared with each other: the most common ones
+MAX_COMPARED = 60
 ITEM_LENGTH = 300  # characters
 WARNING_STARTS = (
     "avoid",
@@ -147,19 +149,28 @@ def _warns(text: str) -> bool:
 
 def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
     """Return the most common items. With `counted`, append the number of times."""
-    counts = counted_once(said)
+    counts = counted_once(one_line(text, ITEM_LENGTH) for text in said)
     return [
         f"{item} ({count} times)" if counted and count > 1 else item
         for item, count in counts.most_common(MAX_ITEMS)
     ]
 
 
-def counted_once(said: Iterable[str]) -> Counter[str]:
-    """Return each item with the number of items that have the same words, in the order of the first of them."""
-    items = [item for text in said if (item := one_line(text, ITEM_LENGTH))]
-    keys = [statement_of(item) for item in items]
-    first = dict(zip(reversed(keys), reversed(items), strict=True))
-    return Counter(first[key] for key in keys)
+def counted_once(items: Iterable[str]) -> Counter[str]:
+    """Return each item with the number of items that are near copies of it, in the order of the first of them."""
+    first: dict[ContentWords, str] = {}
+    counts: Counter[ContentWords] = Counter()
+    for item in filter(None, items):
+        said = statement_of(item)
+        first.setdefault(said, item)
+        counts[said] += 1
+    common = {said for said, _ in counts.most_common(MAX_COMPARED)}
+    kept: dict[ContentWords, int] = {}
+    for said in filter(common.__contains__, first):
+        copies = (one for one in kept if says_same(said, one, NEAR_DUPLICATE))
+        same = next(copies, said)
+        kept[same] = kept.get(same, 0) + counts[said]
+    return Counter({first[said]: count for said, count in kept.items()})
 
 
 CONSOLIDATED = "consolidate"  # stored as the source of these learnings
@@ -278,7 +289,7 @@ def _learning_entry(
     if whole:
         name = whole[0].title.removeprefix(LEARNING_PREFIX)
     else:
-        name = one_line(most_common_items(goals)[0], NAME_LENGTH)
+        name = one_line("".join(most_common_items(goals)[:1]), NAME_LENGTH)
     conditions = [condition for one in whole for condition in one.when]
     conditions = list(dict.fromkeys([*conditions, *goal_conditions(goals)]))
     entry = Entry(

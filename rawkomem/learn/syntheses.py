@@ -54,6 +54,7 @@ PARTS = {
     AVOID: ("Anti-Patterns", "warning"),
     RULES: ("", "rule"),  # of lessons
 }
+RULE_TEXT = re.compile(r"\bRule:[ \t]*([^|\n]+)")
 TITLE_PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
 
 
@@ -121,7 +122,7 @@ def is_enough_for_skill(sources: Collection[Memory]) -> bool:
 
 def skill_draft(name: str, sources: Sequence[Memory]) -> SkillDraft:
     """Return a skill draft with the words of these memories, without repetitions."""
-    lessons = [lesson_of(one).context for one in sources if one.kind == LESSON]
+    rules = [_rule_of_lesson(one) for one in sources if one.kind == LESSON]
     learned = [one.body for one in sources if one.kind == LEARNING]
     parts = {
         heading: _each_once(
@@ -130,7 +131,7 @@ def skill_draft(name: str, sources: Sequence[Memory]) -> SkillDraft:
         for heading, (section, _) in PARTS.items()
         if section
     }
-    parts[RULES] = _each_once(lesson.preventative_rule for lesson in lessons)
+    parts[RULES] = _each_once(rules)
     told = [
         (". ".join(parts[part]), 0.5 if part == RULES else 1.0)
         for part in (KNOW, APPROACH, RULES)
@@ -207,8 +208,17 @@ def skill_as_yamo(memory: Memory) -> str:
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return at most MAX_ITEMS texts, without those that repeat the words of an earlier one."""
-    return tuple(counted_once(texts))[:MAX_ITEMS]
+    """Return at most MAX_ITEMS texts, without near copies of an earlier one."""
+    lines = (" ".join(clean(text).split()) for text in texts)
+    return tuple(counted_once(lines))[:MAX_ITEMS]
+
+
+def _rule_of_lesson(memory: Memory) -> str:
+    """Return the rule of a lesson. Without the key `preventativeRule`, use the text after `Rule:`, or the title."""
+    found = RULE_TEXT.search(memory.body)
+    if found and "preventativeRule" not in memory.extra:
+        return found[1].strip()
+    return lesson_of(memory).context.preventative_rule
 
 
 def _subject(memory: Memory) -> str:

@@ -59,7 +59,7 @@ def test_a_draft_says_what_its_sources_say_each_thing_once():
     draft = skill_draft("Caching", [learning("l1"), again, lesson("s1")])
     assert draft.parts[APPROACH] == ("Measure the slow call first.", "Put a cache before it, with a lifetime.")
     assert draft.parts[KNOW] == ("Cache keys must hold the user's locale.", "A lifetime of sixty seconds is enough.")
-    assert draft.parts[AVOID] == ("Caching errors.",) and draft.parts[RULES] == ("Stale cache",)
+    assert draft.parts[AVOID] == ("Caching errors.",) and draft.parts[RULES] == ("Clear the cache after a migration",)
     assert draft.analysis == "2 learnings, 1 lesson: 2 steps, 2 insights, 1 warning, 1 rule"
     assert draft.description and all(word in LEARNING for word in draft.description.split()[:3])
     assert draft.text.startswith("# Caching\n") and "1. Measure the slow call first.\n2. Put" in draft.text
@@ -67,10 +67,20 @@ def test_a_draft_says_what_its_sources_say_each_thing_once():
     assert draft == skill_draft("Caching", [learning("l1"), again, lesson("s1")])
 
 
+def test_near_copies_stand_once_and_long_rules_are_whole():
+    near = [
+        lesson("a", body="Rule: Check the production logs before every release"),
+        lesson("b", body="Rule: Check production logs before each release"),
+    ]
+    long = "Never " + "and never ".join(f"skip step {number} of the release " for number in range(20)).strip()
+    rules = skill_draft("Release", [*near, lesson("c", extra={"preventativeRule": long})]).parts[RULES]
+    assert rules == ("Check the production logs before every release", long)
+
+
 @pytest.mark.parametrize(
     ("memory", "rule"),
     [
-        (lesson("a"), "Stale cache"),
+        (lesson("a"), "Clear the cache after a migration"),
         (lesson("a", extra={"preventativeRule": "Always clear it"}), "Always clear it"),
         (lesson("a", body="Clear it twice. Then wait."), "Stale cache"),
         (lesson("a", body=""), "Stale cache"),

@@ -61,6 +61,12 @@ def test_results_speak_where_nobody_says_what_was_learned():
 def test_what_is_said_often_comes_first_and_once():
     said = ["Check the logs", "Pin versions", "check the log", "Pin all versions", "Check the logs!"]
     assert most_common_items(said, counted=True) == ["Check the logs (3 times)", "Pin versions (2 times)"]
+    near = [
+        "Pin versions",
+        "Check the production logs before every release",
+        "Check production logs before each release",
+    ]
+    assert most_common_items(near, counted=True) == [f"{near[1]} (2 times)", "Pin versions"]
     assert most_common_items(["?!", "?!", ""]) == ["?!"] and most_common_items([]) == []
 
 

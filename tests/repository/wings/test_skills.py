@@ -83,7 +83,7 @@ def learned(repository):
         add(Entry(kind="learning", title="Learning: Caching API results", body=LEARNING), via="person").entry.id,
         add(Entry(kind="learning", title="Learning: Caching results", body=LEARNING), via="person").entry.id,
         add(Entry(kind="learning", title="Learning: Baking cakes", body=cakes), via="person").entry.id,
-        add(Entry(kind="lesson", title="Clear the cache after a migration", body=LESSON), via="agent").entry.id,
+        add(Entry(kind="lesson", title="Stale cache", body=LESSON), via="agent").entry.id,
     ]
     settle(repository)
     return repository
