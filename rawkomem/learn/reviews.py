@@ -21,7 +21,7 @@ from ..text.json_values import (
     objects_in,
     within,
 )
-from ..text.language import NEAR_DUPLICATE, ContentWords, says_same, statement_of
+from ..text.language import ContentWords, statement_of
 from ..text.paths import path_below
 from .cues import any_of, caseless
 from .drafts import (
@@ -31,6 +31,7 @@ from .drafts import (
     sentences_of_turn,
 )
 from .exchanges import Exchange, typed_in
+from .repetitions import means_same
 from .turns import RunFacts, time_of
 
 Record = dict[str, Any]
@@ -343,11 +344,14 @@ def _paths(thread: Thread) -> tuple[str, ...]:
 def _group(groups: Groups, draft: Draft) -> None:
     """Put a draft to those with the same request, or into a new group."""
     request = statement_of(draft.text)
-    same = [group for said, group in groups if says_same(said, request, NEAR_DUPLICATE)]
-    if same:
-        same[0].append(draft)
-    else:
-        groups.append((request, [draft]))
+    for said, group in groups:
+        both = len(said.subject & request.subject)
+        # a short request is not a part of a long one
+        is_as_long = 2 * both >= max(len(said.subject), len(request.subject))
+        if said == request or (is_as_long and means_same(group[0], draft)):
+            group.append(draft)
+            return
+    groups.append((request, [draft]))
 
 
 def _joined(group: list[Draft]) -> Draft:

@@ -184,6 +184,19 @@ def test_a_repeated_request_comes_first_with_all_its_files():
     assert "in 3 threads" in first.why and first.score > second.score and "swallow" in second.title
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (CLOCK, "Don't read the system clock in tests."),
+        ("Use the logger instead of print", "Please use our logger instead of print statements."),
+        ("Please use single quotes.", "Please use single quotes in strings."),
+    ],
+)
+def test_a_request_in_other_words_is_the_same_request(one, other):
+    (draft,) = reviewed([comment(1, one, changed=True), comment(2, other, changed=True)]).drafts
+    assert "in 2 threads" in draft.why
+
+
 def test_a_short_request_is_not_taken_for_a_part_of_a_longer_comment():
     texts = (
         "Please use single quotes.",
