@@ -43,6 +43,11 @@ def test_alike_goals_become_one_learning_and_one_alone_stays():
     assert plan_learnings(after).entries == ()
 
 
+def test_traces_without_a_goal_are_no_error():
+    plan, after = learned(census_of(run("t1", ""), run("t2", "")))
+    assert all(entry.kind == "learning" for entry in plan.entries) and plan_learnings(after).entries == ()
+
+
 def test_sources_that_are_gone_still_count_and_speak():
     _, after = learned(census_of(*FFT))
     left = {id: memory for id, memory in after.memories.items() if id not in ("t1", "t2")}
