@@ -73,13 +73,18 @@ REQUESTS = {
 }  # fmt: skip
 PASSING = {
     "en": ["can you run the tests?", "thanks, that works", "fix the bug in login.py"],
-    "de": ["kannst du die Tests starten?", "danke, das passt so", "ich brauche einen Knopf für den Export"],
-    "es": ["¿puedes ejecutar las pruebas?", "gracias, funciona", "necesito un botón para exportar"],
-    "fr": ["peux-tu lancer les tests ?", "merci, ça marche", "j'ai besoin d'un bouton pour exporter"],
-    "pt": ["você pode rodar os testes?", "obrigado, funcionou", "preciso de um botão para exportar"],
-    "zh": ["你能运行测试吗？", "谢谢，可以了", "我需要一个导出按钮"],
-    "ja": ["テストを実行できますか？", "ありがとう、動きました", "エクスポートのボタンが必要です"],
-}
+    "de": ["kannst du die Tests starten?", "danke, das passt so", "ich brauche einen Knopf für den Export",
+           "Statt der Liste sollten hier zwei Spalten stehen"],
+    "es": ["¿puedes ejecutar las pruebas?", "gracias, funciona", "necesito un botón para exportar",
+           "En vez de la lista quiero dos columnas", "hay que guardar el estado del menú"],
+    "fr": ["peux-tu lancer les tests ?", "merci, ça marche", "j'ai besoin d'un bouton pour exporter",
+           "La liste n'apparaît toujours pas", "Ne fonctionne pas sur la page d'accueil", "Il faut enregistrer l'état du menu"],
+    "pt": ["você pode rodar os testes?", "obrigado, funcionou", "preciso de um botão para exportar",
+           "Em vez da lista quero duas colunas"],
+    "zh": ["你能运行测试吗？", "谢谢，可以了", "我需要一个导出按钮", "现在你需要修改登录页面，用户必须填写密码"],
+    "ja": ["テストを実行できますか？", "ありがとう、動きました", "エクスポートのボタンが必要です",
+           "これから新しいタスクを与えます。", "この表も二列にしてほしい"],
+}  # fmt: skip
 UNKNOWN = [
     "serwer nie działa",  # Polish
     "Nigdy nie wypychaj bezpośrednio do main, zawsze użyj pnpm a nie npm.",  # Polish
