@@ -11,7 +11,6 @@ from time import monotonic
 
 import pytest
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.postgres import store as postgres_store
 from rawkomem.index.stores.sqlite import DEEP, FIRST, SqliteStore
 from rawkomem.model.errors import Busy, RawkoError
 from rawkomem.model.filters import Filter
@@ -125,7 +124,7 @@ def test_all_vectors_may_take_longer_than_one_question(stores, server, shared_da
     store.generation()
     known = store.vectors(ANY)
     assert [id for id, _ in known] == [f"m{n:02}" for n in range(20) for _ in range(2)]
-    monkeypatch.setattr(postgres_store, "PAGE_ROWS", 7)
+    monkeypatch.setattr("rawkomem.index.stores.postgres.store.PAGE_ROWS", 7)
     store._link._ends = store._link._connection.ends = monotonic() - 1  # the question used its time up
     assert store.vectors(ANY) == known
     slow.close()
