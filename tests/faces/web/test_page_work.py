@@ -228,7 +228,7 @@ def test_the_keyboard_help_lists_the_keys_of_the_docs(tab):
     shown = set(page.locator("dialog kbd").all_inner_texts())
     text = (ROOT / "docs" / "web.md").read_text(encoding="utf-8").partition("## Keyboard")[2].partition("\n## ")[0]
     told = set(re.findall(r"`([^`]+)`", text))
-    assert len(told) > 10 and told <= shown
+    assert len(told) > 5 and told <= shown
 
 
 def test_every_view_is_accessible_and_pictured(browser, sample, tmp_path):
