@@ -452,6 +452,16 @@ def test_the_merge_driver_stays_until_the_last_project_is_uninstalled(is_top, mo
     assert "rawkomem" not in (hook.read_text() if hook.exists() else "")
 
 
+def test_uninstalling_at_the_top_leaves_the_check_of_the_projects_below(mono, rawkomem):
+    rawkomem("init", cwd=mono.folder)
+    rawkomem("connect", "git", cwd=mono.folder)
+    rawkomem("uninstall", "--yes", cwd=mono.folder)
+    assert mono.run("config", "merge.rawkomem.driver").stdout
+    assert "api/.rawko/memories/b.md:8: secrets" in add_secret(mono, "api", None)
+    rawkomem("connect", "git", "--remove", cwd=mono.folder)
+    assert not (mono.folder / ".git" / "hooks" / "pre-commit").exists()
+
+
 def test_a_commit_checks_the_projects_that_it_changes_and_no_other(mono, rawkomem):
     """A secret that is in a project already stops no commit of another one; a project at the top is checked, too."""
     rawkomem("connect", "git", cwd=mono.folder)
