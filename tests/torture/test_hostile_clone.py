@@ -143,7 +143,7 @@ READING = [
 WRITING_COMMANDS = [
     ("add", "--title", "New", "--body", "Some text."), ("add", "--title", "Victim", "--body", "Text."),
     ("amend", "a", "--title", "Other"), ("feedback", "a", "--helpful"), ("delete", "a"), ("purge", "a", "--yes"), ("init",),
-    ("index", "rebuild"), ("check", "--staged", "--as-amendment"), ("tidy", "toc"), ("tidy", "consolidate", "--apply"),
+    ("index", "rebuild"), ("check", "--staged"), ("tidy", "toc"), ("tidy", "consolidate", "--apply"),
     ("tidy", "consolidate", "--staged"), ("link", "entities"), ("learn", "CLAUDE.md"), ("import",), ("import", "CLAUDE.md"),
     ("import", "AGENTS.md"), ("export", "--out", "out.jsonl"), ("export", "--format", "okf", "--out", "out"),
 ]  # fmt: skip
