@@ -441,7 +441,6 @@ LEFT_OUT = {
     "browse",
     "bench",
     "demo",
-    "self-check",
     "index watch",
     "lsp",
     "hook",

@@ -26,7 +26,7 @@
 `start`: `rawkomem init`, and `rawkomem` without a command: look at a project, show a plan, ask before each step, and suggest what to try next
 `connecting`: `rawkomem connect` and `uninstall`: connect coding agents and git, and remove what rawkomem wrote
 `servers`: Run the servers: `rawkomem browse`, `mcp` and `lsp`
-`measure`: Measure and try out rawkomem on this machine: `rawkomem bench`, `try` and `doctor --self-check`
+`measure`: Measure and try out rawkomem on this machine: `rawkomem bench` and `try`
 `manual`: Explain rawkomem: `rawkomem help`, `docs`, `completion` and `demo`
 """
 

@@ -23,7 +23,6 @@ from ...text.chunks import counted
 from .answers import Fields
 from .commands import click_of
 from .declarations import answer, verb, verbs
-from .measure import check_all
 from .opening import open_repository
 from .syncing import SYNC_ANSWER, with_bar
 from .terminal import note, say
@@ -387,11 +386,10 @@ FINDING = Fields(of=Finding, line="{ok:yes ok/!!|hue}  {name:<12} {text}{hint:? 
 
 @verb(
     "doctor",
-    "--self-check: Instead, test every part of rawkomem once, in a temporary folder.",
     "--adopt PATH: Instead, copy the records of another local folder to yours.",
     [FINDING],
 )
-def doctor_command(folder: str, self_check: bool, adopt: str | None) -> int:
+def doctor_command(folder: str, adopt: str | None) -> int:
     """Look for problems on this machine.
 
     The command checks versions, the file system, permissions, the index, the git setup, and when each connected agent
@@ -402,11 +400,10 @@ def doctor_command(folder: str, self_check: bool, adopt: str | None) -> int:
 
     Examples:
       rawkomem doctor
-      rawkomem doctor --self-check
     """
     if adopt:
         return answer([adopt_records(open_repository(folder), adopt)])
-    findings: Sequence[Any] = check_all() if self_check else _examined(folder)
+    findings = _examined(folder)
     return answer(findings, code=0 if all(one.ok for one in findings) else 1)
 
 
