@@ -135,8 +135,8 @@ READING = [
     ("why", "a", "deploy"), ("history", "a"), ("context", "deploy"), ("stats",), ("status",), ("doctor",), ("check",),
     ("check", "--staged"), ("check", "--diff", "HEAD..HEAD"), ("check", "--stale"), ("diff", "HEAD...HEAD"), ("review",),
     ("review", "a"), ("review", "--kind", "conflict"), ("drafts",), ("undo", "--list"), ("lesson", "list"), ("skill", "list"),
-    ("trace", "list"), ("trace", "search", "deploy"), ("trace", "log", "list"), ("link", "list", "a"), ("link", "graph"),
-    ("link", "orphans"), ("index", "sync"), ("index", "ledger", "verify"), ("index", "ledger", "show"),
+    ("trace", "list"), ("trace", "search", "deploy"), ("trace", "log", "list"), ("link", "list", "a"),
+    ("index", "sync"), ("index", "ledger", "verify"), ("index", "ledger", "show"),
     ("tidy", "prune", "--dry-run"), ("tidy", "retention", "--dry-run"), ("tidy", "consolidate", "--dry-run"),
     ("tidy", "digest", "--dry-run"), ("try", "match", "deploy", "deploy it"), ("replay",),
 ]  # fmt: skip

@@ -178,7 +178,6 @@ ALIASES = {
     "traverse": "link walk",
     "path": "link path",
     "clusters": "link clusters",
-    "orphans": "link orphans",
     "episode": "trace episode",
     "consolidate": "tidy consolidate",
     "compress": "tidy digest",

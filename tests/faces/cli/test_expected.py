@@ -166,7 +166,6 @@ def test_lists_can_be_shortened(rawkomem, ports):
     assert len(done.stdout.splitlines()) == 1 and "1 of 2: -n 0 shows all" in done.stderr
     assert len(json.loads(rawkomem("list", "-n", "1", "--json").stdout)) == 1
     assert len(rawkomem("list", "-n", "0").stdout.splitlines()) == 2
-    assert len(json.loads(rawkomem("link", "orphans", "--declared", "-n", "1", "--json").stdout)) == 1
 
 
 def test_tokens_of_the_sessions(rawkomem, ports):
