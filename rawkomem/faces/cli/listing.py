@@ -173,7 +173,7 @@ def list_command(
             )
         ]
     )
-    if is_page and total > PAGE_ROWS:  # below the list, also in a pager
+    if is_page and total > PAGE_ROWS:
         say(paint(f"{total - PAGE_ROWS:,} more: -n 0 shows all", "dim"))
     if not rows:
         tell_nothing(layered, "no memory matches these filters")

@@ -44,7 +44,7 @@ from .importing import shown_path
 from .listing import applies_line
 from .opening import open_repository
 from .options import DRY_RUN
-from .terminal import note, on_one_line, paged, paint, say, wide
+from .terminal import note, on_one_line, paint, say, say_in_pager, wide
 
 # formats of files that people write for agents
 READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")
@@ -346,7 +346,7 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
         if word not in ("s", "show"):
             say("Answer y for yes, n for no, s to see the texts.")
             continue
-        paged(lambda: say("\n".join(map(_text_of, step.texts))))
+        say_in_pager("\n".join(map(_text_of, step.texts)))
 
 
 @verb(
