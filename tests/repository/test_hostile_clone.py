@@ -403,8 +403,8 @@ def test_an_export_follows_no_link_out_of_the_project(project, memories, rawkome
     place.symlink_to(victim / "empty")
     for words in (
         ("--out", f"{path}/x.jsonl"),
-        ("--format", "okf", "--out", path),
-        ("--format", "okf", "--out", "out"),
+        ("--format", "markdown", "--out", path),
+        ("--format", "markdown", "--out", "out"),
     ):
         rawkomem("export", *words, check=None)
     assert untouched(victim) and os.listdir(victim / "empty") == []

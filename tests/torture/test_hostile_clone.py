@@ -145,7 +145,7 @@ WRITING_COMMANDS = [
     ("amend", "a", "--title", "Other"), ("feedback", "a", "--helpful"), ("delete", "a"), ("purge", "a", "--yes"), ("init",),
     ("index", "rebuild"), ("check", "--staged"), ("tidy", "toc"), ("tidy", "consolidate", "--apply"),
     ("tidy", "consolidate", "--staged"), ("link", "entities"), ("learn", "CLAUDE.md"), ("import",), ("import", "CLAUDE.md"),
-    ("import", "AGENTS.md"), ("export", "--out", "out.jsonl"), ("export", "--format", "okf", "--out", "out"),
+    ("import", "AGENTS.md"), ("export", "--out", "out.jsonl"), ("export", "--format", "markdown", "--out", "out"),
 ]  # fmt: skip
 COMMANDS = [
     *((words, "") for words in (*READING, *WRITING_COMMANDS)),
