@@ -146,7 +146,6 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 SLOW_CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("bench speed", ("--files", "3")),
     ("bench scale", ("--memories", "20", "--store", "sqlite")),
-    ("index store copy", ("sqlite", "lancedb")),
     ("index store use", ("lancedb",)),
     ("index store publish", ()),
     ("index store migrate", ("v1",)),

@@ -16,7 +16,7 @@ from ...hosts.connect import examine_hosts
 from ...index.stores.protocol import Migrated
 from ...model.errors import NotFound
 from ...repository import Repository
-from ...repository.machine import Copied, Finding, StoreStatus, examine
+from ...repository.machine import Finding, StoreStatus, examine
 from ...repository.machine import adopt as adopt_records
 from ...repository.mesh_tables import Published
 from ...text.chunks import counted
@@ -90,9 +90,6 @@ STORE = Fields(
     line="{used:yes */ } {name:<9} {memories:n memory}, {bytes:,} bytes here  {where}{install:?  (%)}",
     remarks="{problem:?{name}: %}",
 )
-COPY = Fields(
-    of=Copied, line="both hold the same: {memories:n memory} ({seconds:.1f} s)"
-)
 PUBLISHED = Fields(
     of=Published,
     line="other programs can read {memories:n memory}, {blocks:n block} and {skills:n skill}",
@@ -152,20 +149,6 @@ def store_status(repository: Repository) -> int:
 def _answer_states(states: Sequence[Any]) -> int:
     """Print the state of stores or sinks and their problems; return 1 if there is a problem, else 0."""
     return answer(states, code=int(any(state.problem for state in states)))
-
-
-@store_command.verb("copy", "FROM>source", "TO>target", COPY)
-def store_copy(repository: Repository, source: str, target: str) -> Any:
-    """Fill the database TO and compare it with FROM.
-
-    The content comes from the memory files, not from FROM.
-
-    Examples:
-      rawkomem index store copy sqlite postgres
-    """
-    return with_bar(
-        lambda progress: repository.store.copy(source, target, progress), "filling"
-    )
 
 
 @store_command.verb("publish", PUBLISHED)
