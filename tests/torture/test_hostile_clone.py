@@ -131,7 +131,7 @@ PROMPT = '{"session_id": "s", "prompt": "how do we deploy", "cwd": "."}'
 ACT = '{"session_id": "s", "cwd": ".", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "deploy"}}'
 READING = [
     (), ("search", "deploy"), ("search", "deploy", "--json"), ("inject", "deploy", "it"), ("inject", "deploy", "--strict"),
-    ("list",), ("list", "--include", "all", "--json"), ("list", "--as-of", "2026-01-01"), ("show", "a"), ("why", "a"),
+    ("list",), ("list", "--include", "all", "--json"), ("show", "a"), ("why", "a"),
     ("why", "a", "deploy"), ("history", "a"), ("context", "deploy"), ("stats",), ("status",), ("doctor",), ("check",),
     ("check", "--staged"), ("check", "--diff", "HEAD..HEAD"), ("check", "--stale"), ("diff", "HEAD...HEAD"), ("review",),
     ("review", "a"), ("review", "--kind", "conflict"), ("drafts",), ("undo", "--list"), ("lesson", "list"), ("skill", "list"),
