@@ -132,4 +132,4 @@ def test_kills_of_all_commands(driver, left):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 def test_many_kills(tmp_path, seed):
-    torture_in_many(tmp_path, cases(150, 30), seed)
+    torture_in_many(tmp_path, cases(150, 15), seed)
