@@ -53,6 +53,8 @@ RULES = {
         "以后都要先运行测试再提交。",
         "你又忘了更新变更日志。",
         "必须先问我再删除文件。",
+        "不要提交生成的文件。",
+        "不要用 npm，直接用 pnpm。",
     ],
     "ja": [
         "絶対に main へ直接プッシュしないでください。",
@@ -60,6 +62,8 @@ RULES = {
         "今後はコミットの前に必ずテストを実行してください。",
         "また変更履歴を忘れています。",
         "ファイルを削除する前に必ず確認してください。",
+        "生成されたファイルにさわるな。",
+        "データベースはPostgreSQLを利用します。",
     ],
 }
 REQUESTS = {
@@ -72,16 +76,20 @@ REQUESTS = {
     "ja": ("覚えておいてください：ステージングのデータベースは読み取り専用です。", "ステージングのデータベースは読み取り専用です。"),
 }  # fmt: skip
 PASSING = {
-    "en": ["can you run the tests?", "thanks, that works", "fix the bug in login.py"],
+    "en": ["can you run the tests?", "thanks, that works", "fix the bug in login.py",
+           "I DO NOT see the new column", "my email is ann@example.org", "use this page instead", "don't change line 12 of app.py",
+           "The list should now show all rows", "the old rows are still showing and not the new ones"],
     "de": ["kannst du die Tests starten?", "danke, das passt so", "ich brauche einen Knopf für den Export",
            "Statt der Liste sollten hier zwei Spalten stehen"],
     "es": ["¿puedes ejecutar las pruebas?", "gracias, funciona", "necesito un botón para exportar",
-           "En vez de la lista quiero dos columnas", "hay que guardar el estado del menú"],
+           "En vez de la lista quiero dos columnas", "hay que guardar el estado del menú",
+           "Haz que el botón siempre se vea en el móvil"],
     "fr": ["peux-tu lancer les tests ?", "merci, ça marche", "j'ai besoin d'un bouton pour exporter",
            "La liste n'apparaît toujours pas", "Ne fonctionne pas sur la page d'accueil", "Il faut enregistrer l'état du menu"],
     "pt": ["você pode rodar os testes?", "obrigado, funcionou", "preciso de um botão para exportar",
            "Em vez da lista quero duas colunas"],
-    "zh": ["你能运行测试吗？", "谢谢，可以了", "我需要一个导出按钮", "现在你需要修改登录页面，用户必须填写密码"],
+    "zh": ["你能运行测试吗？", "谢谢，可以了", "我需要一个导出按钮", "现在你需要修改登录页面，用户必须填写密码",
+           "不要隐藏这个", "登录页面的按钮不要用蓝色", "列表还是不对，必须显示新数据", "避免重复加载", "下次打开时默认显示第一页"],
     "ja": ["テストを実行できますか？", "ありがとう、動きました", "エクスポートのボタンが必要です",
            "これから新しいタスクを与えます。", "この表も二列にしてほしい"],
 }  # fmt: skip
