@@ -231,7 +231,7 @@ importance  {importance}
 {related:?related     %}
 {updated:?changed     %}
 feedback    {helpful} helpful, {harmful} harmful
-{0.memory.waiting:?proposed    % changes: 'rawkomem review' shows them}
+{0.memory.waiting:n change|?proposed    %: 'rawkomem review' shows them}
 {accesses:?used        %×}{last_access:?, last %}
 {effect:?effect      %}
 file        {path}:{line}
