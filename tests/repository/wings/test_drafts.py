@@ -148,6 +148,31 @@ def test_a_correction_of_a_command_agrees_with_no_memory_that_runs_it(words, rep
     assert learned(repository, words).agrees == ""
 
 
+@pytest.mark.parametrize(
+    ("title", "body", "words"),
+    [
+        (
+            "Timezones in tests",
+            "Always run the tests with `TZ=UTC yarn test`: CI runs in UTC, and dates differ in other time zones.",
+            "no, always run the tests with TZ=America/New_York yarn test, CI uses New York",
+        ),
+        (
+            "Dates",
+            "Day.js is slow in lists. Use date-fns or the native Date instead of dayjs when no time zone matters.",
+            "no, use temporal instead of date-fns and dayjs everywhere, dayjs is too slow in lists",
+        ),
+        (
+            "Size of pull requests",
+            "Keep pull requests small: below 500 lines and 10 files. Split large pull requests by layer.",
+            "no, always keep pull requests below 300 lines, not 500, split large pull requests",
+        ),
+    ],
+)
+def test_a_correction_that_names_something_else_agrees_with_no_memory(title, body, words, repository):
+    repository.add(Entry(title=title, body=body))
+    assert learned(repository, words).agrees == ""
+
+
 def test_a_draft_with_a_reason_can_join_the_memory_or_stand_beside_it(repository):
     old = repository.add(Entry(title="Use pnpm, never npm", body="Use pnpm in this project, never npm."))
     draft = learned(repository, "we use pnpm here, never npm, because npm breaks the lockfile")
