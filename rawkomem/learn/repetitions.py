@@ -202,8 +202,7 @@ def _asks_same(text: str, memory: str, known: frozenset[str]) -> bool:
     """
     written = (*cues.COMMANDS.findall(text), *CODE_SPAN.findall(text))
     names = (name.strip(".:") for name in NAME.findall(text))
-    code = language_of(text)
-    said = (read_statement(clause, code) for clause in CLAUSE_END.split(text))
+    said = (read_statement(one, language_of(text)) for one in CLAUSE_END.split(text))
     used = (stem for one in said if one for stem in one.chosen)
     if not all(one.lower() in memory.lower() for one in (*written, *names, *used)):
         return False

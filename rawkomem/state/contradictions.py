@@ -351,7 +351,10 @@ class _Reader:
         if is_alone or (self._is_linked(at, self.cues.link_distance) and not describes):
             return state
         is_first = not any(self.objects[self.clause :]) and not self.relation
-        is_order = is_first or after is END or self.cues.is_unspaced
+        # after "use" or "instead of" the word is a thing: "don't use include"
+        is_order = self.objects[-1].place == FRAME and (
+            is_first or after is END or self.cues.is_unspaced
+        )
         return order if is_order and before.text not in self.cues.purposes else ""
 
     def _is_linked(self, at: int, distance: int) -> bool:

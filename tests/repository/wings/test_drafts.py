@@ -196,6 +196,15 @@ def test_a_correction_that_contradicts_a_memory_still_replaces_it(repository):
     assert repository.get(old.id).status == "superseded"
 
 
+def test_a_correction_says_that_it_replaces_a_memory_and_can_stand_beside_it(repository):
+    old = repository.add(Entry(title="Package manager", body="Install packages with npm."))
+    learned(repository, "no, install packages with pnpm, never with npm")
+    (item,) = repository.waiting(["draft"])
+    assert item.decisions["keep"] == "store it in place of what it corrects"
+    repository.decide(item, "both")
+    assert repository.get(old.id).status == "active" and len(repository.list()) == 2
+
+
 def test_a_draft_that_somebody_edited_agrees_with_no_memory(repository):
     """An agent edits a draft that says the same as a memory; a key of the person would have added its text to that memory."""
     old = repository.add("Deploy only with make deploy.", title="Deploys").written[0].entry.target
