@@ -192,6 +192,8 @@ class Guide:
             self.repository.core.follow()
             news = [one for item in imports for one in item.news]
             say(f"  {counted(len(news), 'memory')} imported")
+            if redacted := sum(one.redacted for one in news):
+                say(f"  secrets and personal data redacted in {redacted} of them")
             if vouches:
                 self._say_used(news)
 
