@@ -494,12 +494,13 @@ class Walk:
         say(waiting_text(self.repository, item, whole=True))
         if self.message:
             say(paint(self.message, "yellow"))
-        keys = []
-        for word in words:
-            effect = item.decisions.get(word)
-            effect = f" ({effect})" if effect else ""
-            keys.append(f"{paint(word[0], 'bold')} {word}{effect}")
-        say(f"\n{'   '.join(keys)}")
+        keys = {word: f"{paint(word[0], 'bold')} {word}" for word in words}
+        lines = [
+            f"{keys.pop(word)} ({item.decisions[word]})"
+            for word in words
+            if word in item.decisions
+        ]
+        say("\n".join(["", *lines, "   ".join(keys.values())]))
         sys.stdout.flush()
         self.message = ""
 
