@@ -92,6 +92,15 @@ def test_headings_of_two_rules_do_not_contradict_each_other(titles):
     assert not contradictions(Memory(title, title=title, body="See the guide.", when=when) for title in titles)
 
 
+@pytest.mark.parametrize("words", ["Never use any in TypeScript", "Stop using any in typescript. It hides bugs."])
+def test_the_type_any_is_a_thing(words):
+    """Keeping the correction took the memories that name TypeScript out of use."""
+    memory = Memory(
+        "a", title="Architecture", body="We use TypeScript in all packages. The pages use React and TypeScript."
+    )
+    assert not contradicted_memories(Entry(title=words, body=words), [memory])
+
+
 def test_a_correction_does_not_contradict_a_memory_that_forbids_the_same():
     """ "use include" was read as the order to include something, which is another thing than `include`."""
     body = "Using `select` instead of `include` fetches less.\n\n**Incorrect (using include fetches all fields):**"
