@@ -33,6 +33,7 @@ from ..text.language import (
     shared_words,
     statement_of,
 )
+from ..text.prose import sentences
 from . import cues
 
 Near = Callable[[str], Sequence[tuple[Memory, float]]]
@@ -194,8 +195,9 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
 
 
 def _asks_same(text: str, memory: str, known: frozenset[str]) -> bool:
-    """Return whether most words of a clause that forbids nothing are among the known ones; true if all clauses forbid.
+    """Return whether in each sentence, most words of a clause that forbids nothing are among the known ones.
 
+    A sentence that only forbids has none.
     "Never run bare pytest, run make suite" does not say what a memory about pytest says. Each command and name must be
     in the memory as it is written ("make suite" is not a word about a suite), and what the text tells to use. The
     memory's code must not run what the text forbids.
@@ -215,6 +217,11 @@ def _asks_same(text: str, memory: str, known: frozenset[str]) -> bool:
         for line in code
     ):
         return False
+    return all(_is_known(sentence, known) for sentence in sentences(text))
+
+
+def _is_known(sentence: str, known: frozenset[str]) -> bool:
+    clauses = map(statement_of, CLAUSE_END.split(sentence))
     asked = [one.subject for one in clauses if one.subject and not one.negations]
     return not asked or any(len(one & known) > len(one) / 2 for one in asked)
 

@@ -166,6 +166,11 @@ def test_a_correction_of_a_command_agrees_with_no_memory_that_runs_it(words, rep
             "Keep pull requests small: below 500 lines and 10 files. Split large pull requests by layer.",
             "no, always keep pull requests below 300 lines, not 500, split large pull requests",
         ),
+        (
+            "Rust tests",
+            "Do not run `cargo test` directly. Run `just test -p codex-tui` for the project, such as the TUI.",
+            "no, never use .white() in the TUI. And always run `just test -p codex-tui`, never cargo test",
+        ),
     ],
 )
 def test_a_correction_that_names_something_else_agrees_with_no_memory(title, body, words, repository):
