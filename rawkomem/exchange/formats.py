@@ -48,7 +48,6 @@ from .written_files import (
     GLOBS_KEY,
     json_lines_files,
     markdown_files,
-    okf_files,
     rule_files,
 )
 
@@ -157,7 +156,6 @@ ROWS = (
         usual=MEMORY_BANKS,
     ),
     # read as Markdown
-    Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),
     # read as instructions
     Format("claude-rules", "rules of Claude Code", write=rule_files(PATHS_KEY, ".md")),
     Format(

@@ -320,10 +320,7 @@ def test_a_short_page_about_one_rule_stays_whole(repository, project):
         project,
         {"src/engine/AGENTS.md": page, ".ai/rules/lease.md": "# Lease\n\n## Why\n\nOne owner.\n\n## How\n\nCall it.\n"},
     )
-    assert added(repository, *paths) == {
-        "engine": ("src/engine/**",),
-        "Lease": (),
-    }
+    assert added(repository, *paths) == {"engine": ("src/engine/**",), "Lease": ()}
     (memory,) = repository.beliefs.review_all("src/engine/AGENTS.md", "activate")
     assert "## Pitfalls\n\nLeases end early." in memory.body
 

@@ -46,7 +46,7 @@ from .listing import applies_line
 from .opening import open_repository
 from .options import DRY_RUN
 from .syncing import with_bar
-from .terminal import note, on_one_line, paged, paint, say, wide
+from .terminal import note, on_one_line, paint, say, say_in_pager, wide
 
 MAX_PATH_CHARS = 200
 MAX_PATHS_SHOWN = 3  # in a question; the plan lists all
@@ -360,7 +360,7 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
         if word not in ("s", "show"):
             say("Answer y for yes, n for no, s to see the texts.")
             continue
-        paged(lambda: say("\n".join(map(_text_of, step.texts))))
+        say_in_pager("\n".join(map(_text_of, step.texts)))
 
 
 @verb(

@@ -164,14 +164,11 @@ def test_quarantine_archive_restore_validity(rawkomem, add):
     assert "its validity ended" in rawkomem("why", id, "time zone UTC", check=1).stdout
 
 
-def test_supersede_and_show_as_of(rawkomem, add):
+def test_supersede_needs_trust(rawkomem, add):
     a, b = add("UTC", "user_explicit")["id"], add("PST", "inference", "--no-exclusive")["id"]
     assert "trusted less" in rawkomem("supersede", a, b, check=1).stderr
     rawkomem("supersede", a, b, "--anyway", "--reason", "moved")
     assert "superseded (moved)" in rawkomem("show", a).stdout
-    at = said(rawkomem("history", a, "--json"))[0]["at"]
-    assert said(rawkomem("show", a, "--as-of", at, "--json"))["status"] == "active"
-    assert "was not known then" in rawkomem("show", a, "--as-of", "2001-01-01", check=1).stderr
 
 
 def test_explain(rawkomem, add):

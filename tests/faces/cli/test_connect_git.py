@@ -192,8 +192,7 @@ def test_a_check_is_left_out_for_once(hooked, memories, rawkomem):
 
 
 @pytest.mark.parametrize(
-    "hook",
-    ["", "#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\nset -e\nexec true", "#!/usr/bin/env python3\nprint(1)\n"],
+    "hook", ["", "#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\nset -e\nexec true", "#!/usr/bin/env python3\nprint(1)\n"]
 )
 def test_remove_restores_every_byte(git, project, rawkomem, hook):
     attributes = project / ".rawko" / ".gitattributes"
@@ -206,12 +205,12 @@ def test_remove_restores_every_byte(git, project, rawkomem, hook):
     before = everything(project)
     assert "nothing was changed" in rawkomem("connect", "git", "--dry-run").stderr
     assert everything(project) == before
-    rawkomem("connect", "git", "--post-merge")
+    rawkomem("connect", "git")
     connected = everything(project)
     assert connected != before and b"merge=rawkomem" in attributes.read_bytes()
-    assert "nothing to change" in rawkomem("connect", "git", "--post-merge").stderr
+    assert "nothing to change" in rawkomem("connect", "git").stderr
     assert everything(project) == connected
-    rawkomem("connect", "git", "--without", "history", "--post-merge")
+    rawkomem("connect", "git", "--without", "history")
     rawkomem("connect", "git", "--remove")
     assert everything(project) == before
     assert "nothing to change" in rawkomem("connect", "git", "--remove").stderr
@@ -228,18 +227,17 @@ def test_a_hook_that_is_there_still_runs(hooked, project, memories, rawkomem):
 
 
 CHECKING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem check --staged --no-citations || exit $?; fi"
-SYNCING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem index sync || exit $?; fi"
 LOCAL = {"language": "system", "pass_filenames": False, "always_run": True}
 LOCAL_REPO = {
     "repo": "local",
     "hooks": [
         {"id": f"rawkomem-{event}", "name": f"rawkomem {event}", "entry": f"sh -c '{run}'", **LOCAL, "stages": [event]}
-        for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING), ("post-merge", SYNCING))
+        for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING))
     ],
 }
 JOBS = {
     event: {"jobs": [{"name": "rawkomem", "run": run}]}
-    for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING), ("post-merge", SYNCING))
+    for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING))
 }
 
 
@@ -257,7 +255,7 @@ def test_hooks_of_other_programs_are_theirs(git, project, rawkomem, file, expect
     """What it advises is YAML, as that program reads it; nothing is written."""
     (project / file).parent.mkdir(exist_ok=True)
     (project / file).write_text("# theirs\n")
-    said = rawkomem("connect", "git", "--without", "citations", "--post-merge").stdout
+    said = rawkomem("connect", "git", "--without", "citations").stdout
     _, _, advised = said.partition(f"{file}:\n")
     lines = [line for line in advised.splitlines() if line.startswith("  ")]
     assert yaml.safe_load("\n".join(line[2:] for line in lines)) == expected
@@ -268,17 +266,15 @@ def test_hooks_of_other_programs_are_theirs(git, project, rawkomem, file, expect
 
 def test_husky_is_told_lines_that_stop_nobody(git, project, rawkomem):
     (project / ".husky").mkdir()
-    said = rawkomem("connect", "git", "--post-merge").stdout
+    said = rawkomem("connect", "git").stdout
     lines = {line.strip() for line in said.splitlines() if line.startswith("  if ")}
-    assert {f"add a line to .husky/{event}:" in said for event in ("pre-commit", "pre-merge-commit", "post-merge")} == {
-        True
-    }
+    assert {f"add a line to .husky/{event}:" in said for event in ("pre-commit", "pre-merge-commit")} == {True}
     for line in lines:
         done = subprocess.run(
             ["/bin/sh", "-c", f"{line}\necho after"], env={"PATH": "/nowhere"}, capture_output=True, check=True
         )
         assert done.stdout == b"after\n"
-    assert len(lines) == 2
+    assert len(lines) == 1
 
 
 def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):
@@ -339,15 +335,13 @@ def test_a_merge_names_the_change_whose_memory_the_other_branch_removed(hooked, 
     rawkomem("connect", "git")
     file = memories / "ledger.md"
     file.write_text(memory("mem_ledger"))
-    hooked("add", "-A")
-    hooked("commit", "-qm", "a rule")
+    hooked.commit("a rule")
     hooked("checkout", "-qb", "other")
     hooked("rm", "-q", str(file))
     hooked("commit", "-qm", "no rule")
     hooked("checkout", "-q", "-")
     rawkomem("amend", "mem_ledger", "--title", "The ledger is signed")
-    hooked("add", "-A")
-    hooked("commit", "-qm", "a better rule")
+    hooked.commit("a better rule")
     told = hooked.run("merge", "other", "-m", "both")
     assert told.returncode == 0
     assert "this change of 'mem_ledger' (mem_ledger) has no effect: its memory was removed" in told.stdout + told.stderr

@@ -149,7 +149,7 @@ def test_texts_are_shown_in_a_pager(shop, home, terminal, tmp_path):
     pager.write_text(f"#!/bin/sh\ncat > {tmp_path / 'paged'}\n")
     pager.chmod(0o755)
     put(shop, {"CLAUDE.md": CLAUDE + "".join(f"- Rule {number}.\n" for number in range(100))})
-    env = scrubbed(HOME=str(home), NO_COLOR="1", PATH="/usr/bin:/bin", RAWKOMEM_PAGER=str(pager))
+    env = scrubbed(HOME=str(home), NO_COLOR="1", PATH="/usr/bin:/bin", PAGER=str(pager))
     replies = [(QUESTION, one) for one in (ENTER, "s\n", INTERRUPT)]
     told = converse(terminal, [*PROGRAM, "init"], replies, shop, env)
     assert "- Rule 99." in (tmp_path / "paged").read_text() and "- Rule 99." not in told
