@@ -152,7 +152,7 @@ class Guide:
 
     def _imports(self) -> Iterator[GuideStep]:
         groups = preview_import(
-            self.project, self.repository.core.all() if self.is_started else ()
+            self.project, self.repository.core if self.is_started else None
         )
         for item in chain(*groups):
             for place, why in item.skipped:
