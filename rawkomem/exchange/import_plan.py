@@ -5,7 +5,7 @@ already known.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ..files.append import in_one_change_file
 from ..format.entries import MAX_PATTERNS, read_entries
@@ -136,8 +136,10 @@ def with_places(
 
 
 def _with_other_places(item: ImportDecision, copies: Sequence[Entry]) -> ImportDecision:
-    also: list[str] = [place_of(copy.extra).partition(":")[2] for copy in copies]
     entry = item.entry
+    own, *also = (place_of(one.extra).partition(":")[2] for one in (entry, *copies))
+    # without links of other hosts to the same file
+    also = [place for place in dict.fromkeys(also) if place != own]
     when = item.entry.when
     scopes = [globs_in(one.when) for one in (entry, *copies)]
     if not all(scopes):
@@ -146,7 +148,7 @@ def _with_other_places(item: ImportDecision, copies: Sequence[Entry]) -> ImportD
         when = tuple(dict.fromkeys((*when, *sorted(frozenset().union(*scopes)))))[
             :MAX_PATTERNS
         ]
-    extra = {**entry.extra, ALSO_IN: [*dict.fromkeys(also)]}
+    extra = {**entry.extra, ALSO_IN: [*also]} if also else {**entry.extra}
     if APPLIES_KEY in extra:
         paths = [applies_of(one.extra).paths for one in (entry, *copies)]
         every: list[Value] = [*dict.fromkeys(glob for some in paths for glob in some)]
@@ -229,9 +231,15 @@ class ImportDecision:
 class MemoriesHere:
     """Lookup tables of a repository's memories for an import."""
 
-    def __init__(self, memories: Iterable[Memory], is_vouching: bool = False):
+    def __init__(
+        self,
+        memories: Iterable[Memory],
+        is_vouching: bool = False,
+        texts: Callable[[str], Collection[str]] = lambda id: (),
+    ):
         # a change without a person's consent is only a proposal
         self.is_vouching = is_vouching
+        self.texts = texts  # returns every text that a memory had, by its id
         self.ids: set[str] = set()
         self.deleted: set[str] = set()
         self.said: dict[Saying, str] = {}
@@ -273,8 +281,10 @@ class MemoriesHere:
         )
         return next(similar, None)
 
-    def is_old_copy(self, entry: Entry, place: str, older: Memory) -> bool:
-        """Return whether an entry is a copy in another file that was not edited since the memory changed."""
+    def is_old(self, entry: Entry, place: str, older: Memory) -> bool:
+        """Return whether a memory had an entry's text, or it is a copy in another file that was not edited since."""
+        if older.body != entry.body and entry.body in self.texts(older.id):
+            return True
         is_copy_there = place in self.places and not place_of(older.extra).endswith(
             f":{place}"
         )
@@ -350,7 +360,7 @@ def _decide_entry(original: Entry, kind: str, here: MemoriesHere) -> ImportDecis
     older = None if same else here.older_version(entry, place)
     same = same or ("" if older else here.copies.find(entry))
     if older and (
-        _content(older) == _content(entry) or here.is_old_copy(entry, place, older)
+        _content(older) == _content(entry) or here.is_old(entry, place, older)
     ):
         # only its title differs, which depends on the other imported memories
         same = older.id

@@ -13,7 +13,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..files.layout import Layout, explained
+from ..files.layout import Layout, explained, read_bytes
 from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
 from ..model.errors import Refused
 from ..model.values import record
@@ -59,10 +59,10 @@ ADVICE = {
 }
 
 
-def hook_advice(top: str, commands: Mapping[str, str]) -> str:
-    """Return which lines to add to which file, if another program manages the hooks of a work tree; else empty.
+def hook_advice(top: str, commands: Mapping[str, str]) -> str | None:
+    """Return which lines to add to which file, if another program manages the hooks of a work tree; else None.
 
-    `commands` is event → command line.
+    `commands` is event → command line. Empty if the files have these command lines.
     """
     uses = (
         (name, file)
@@ -72,10 +72,18 @@ def hook_advice(top: str, commands: Mapping[str, str]) -> str:
     )
     name, file = next(uses, ("", ""))
     if not name:
+        return None
+    path = os.path.join(top, *file.split("/"))
+    missing = {
+        event: command
+        for event, command in commands.items()
+        if not _runs(os.path.join(path, event) if name == "husky" else path, command)
+    }
+    if not missing:
         return ""
     start, each, end = ADVICE[name]
     parts = [f"{name} runs this project's hooks: {start.format(file=file)}"]
-    for event, command in commands.items():
+    for event, command in missing.items():
         program = shlex.split(command)[0]
         command = (
             f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
@@ -85,8 +93,17 @@ def hook_advice(top: str, commands: Mapping[str, str]) -> str:
         parts.append(
             each.format(file=file, event=event, command=command, entry=entry, run=run)
         )
-    types = " ".join(f"--hook-type {event}" for event in commands)
+    types = " ".join(f"--hook-type {event}" for event in missing)
     return "".join([*parts, end.format(types=types)]).rstrip()
+
+
+def _runs(file: str, command: str) -> bool:
+    """Return whether a file has a command line, or our hook of pre-commit."""
+    try:
+        data = read_bytes(file)
+    except OSError:
+        return False
+    return command.encode() in data or b"rawkomem-check" in data
 
 
 DRIVER_SECTION = "merge.rawkomem"
@@ -218,8 +235,8 @@ class _Connecting:
         """Return the plan; if another program manages the hooks, with advice instead of hooks."""
         hooks: tuple[FileChange, ...] = ()
         managed = hook_advice(self.tree.top, self._commands(wanted))
-        advice: tuple[str, ...] = (managed,)
-        if not managed:
+        advice: tuple[str, ...] = (managed,) if managed else ()
+        if managed is None:
             hooks, advice = self._hook_files(wanted)
         attributes = [
             change for one in self.layouts for change in self._attributes(one)

@@ -139,7 +139,10 @@ def rules_for_subagent(repository: Repository) -> str:
 def _vouched_facts(
     repository: Repository, rows: Sequence[Row]
 ) -> tuple[list[Memory], list[Memory]]:
-    """Return the rules that always apply and other memories that a person vouches for, the most important first."""
+    """Return the rules that always apply and other memories that a person vouches for, the most important first.
+
+    Of equally important ones, those for the whole project come before those imported from a folder.
+    """
     known = [
         row
         for row in rows
@@ -147,7 +150,13 @@ def _vouched_facts(
     ]
     # of equals, the last changed first
     known.sort(key=lambda row: -IMPORTANCE.index(row.importance))
-    memories = repository.get_many([row.id for row in known[:MAX_INDEXED]])
+    memories = sorted(
+        repository.get_many([row.id for row in known[:MAX_INDEXED]]),
+        key=lambda one: (
+            -IMPORTANCE.index(one.importance),
+            imported_from(one).partition("#")[0].count("/"),
+        ),
+    )
     always = [
         memory for memory in memories if str(memory.extra.get(ALWAYS)).lower() == "true"
     ]

@@ -68,7 +68,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "28"
+SCHEMA_VERSION = "29"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay

@@ -14,6 +14,7 @@ from typing import Any
 from ..model.entries import Entry
 from ..model.values import replace
 from ..text.acts import COMMANDS_KEY, PATHS_KEY
+from ..text.commands import fits_command
 from ..text.conditions import (
     LANGUAGE,
     everyday_hits,
@@ -38,6 +39,7 @@ MAX_ASK_WORDS = 14
 MAX_SUBJECT_WORDS = 4
 CONTRACTION = re.compile(r"\b\w+['’]\w+\b")
 CODE_SPAN = re.compile(r"`([^`]{2,40})`")
+COMMAND_IN_CODE = re.compile(r"`([^`\s][^`\n]{1,200})`")
 PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
 MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
 PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
@@ -199,8 +201,10 @@ def propose_acts(rule: str) -> tuple[str, ...]:
     """Return the acts of an agent that a rule is about, each as key=pattern; none unless it names them.
 
     "Never run bare pytest" names a command, "do not edit db/seeds" a folder, "if you change `schema.sql`, run make"
-    a file, "never use classes" nothing.
+    a file, "never use classes" nothing. "Never run bare pytest, use `uv run pytest`" names none: a pattern for the one
+    fits the other.
     """
+    asked = [*cues.COMMANDS.findall(rule), *COMMAND_IN_CODE.findall(rule)]
     found: list[str] = []
     for sentence in sentences(REDACTED_TAG.sub("", rule)):
         words = cues.guard_words(cues.language_of(sentence) or "en")
@@ -208,8 +212,11 @@ def propose_acts(rule: str) -> tuple[str, ...]:
             continue
         files: list[str] = []
         for lead in words.forbids.finditer(sentence):
-            commands = _command_at(sentence, lead, words)
-            found += [f"{COMMANDS_KEY}={one}" for one in commands]
+            found += [
+                f"{COMMANDS_KEY}={one}"
+                for one in _command_at(sentence, lead, words)
+                if not any(_is_wrapped(one, command) for command in asked)
+            ]
             files += _changed_at(sentence, lead.end(), words)
         for changed in cues.WHEN_CHANGED.finditer(sentence):
             files += words.file.findall(changed[1])
@@ -217,6 +224,12 @@ def propose_acts(rule: str) -> tuple[str, ...]:
             files += words.file.findall(sentence)
         found += [f"{PATHS_KEY}={_glob(one)}" for one in files]
     return tuple(dict.fromkeys(found))
+
+
+def _is_wrapped(pattern: str, command: str) -> bool:
+    """Return whether a command runs, through another program, what a pattern fits."""
+    program = pattern.split()[0].rstrip("*")
+    return command.split()[0] != program and fits_command(pattern, command)
 
 
 def _command_at(

@@ -18,7 +18,13 @@ from ..model.entries import (
     Memory,
 )
 from ..model.values import replace
-from ..state.contradictions import contradicted_memories, disagreement, prose_of
+from ..state.contradictions import (
+    contradicted_memories,
+    disagreement,
+    language_of,
+    prose_of,
+    read_statement,
+)
 from ..text.chunks import fenced_lines
 from ..text.language import (
     NEAR_DUPLICATE,
@@ -27,6 +33,7 @@ from ..text.language import (
     shared_words,
     statement_of,
 )
+from ..text.prose import sentences
 from . import cues
 
 Near = Callable[[str], Sequence[tuple[Memory, float]]]
@@ -156,6 +163,8 @@ MIN_COVER_COSINE = 0.5  # of the memory and the person's words, or their key sen
 
 CLAUSE_END = re.compile(r"[,.;:\n]")
 CODE_SPAN = re.compile(r"`([^`\n]+)`")
+# a word as in code: TZ=UTC, packages/web, page.tsx, nodeVersion, 300
+NAME = re.compile(r"[^\s`\"'(),;!?]*(?:\w[=/_.:@]\w|\d|[a-z][A-Z])[^\s`\"'(),;!?]*")
 
 
 def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
@@ -186,14 +195,18 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
 
 
 def _asks_same(text: str, memory: str, known: frozenset[str]) -> bool:
-    """Return whether most words of a clause that forbids nothing are among the known ones; true if all clauses forbid.
+    """Return whether in each sentence, most words of a clause that forbids nothing are among the known ones.
 
-    "Never run bare pytest, run make suite" does not say what a memory about pytest says. Each command must be in the
-    memory as it is written: "make suite" is not a word about a suite. The memory's code must not run what the text
-    forbids.
+    A sentence that only forbids has none.
+    "Never run bare pytest, run make suite" does not say what a memory about pytest says. Each command and name must be
+    in the memory as it is written ("make suite" is not a word about a suite), and what the text tells to use. The
+    memory's code must not run what the text forbids.
     """
-    commands = [*cues.COMMANDS.findall(text), *CODE_SPAN.findall(text)]
-    if not all(command.lower() in memory.lower() for command in commands):
+    written = (*cues.COMMANDS.findall(text), *CODE_SPAN.findall(text))
+    names = (name.strip(".:") for name in NAME.findall(text))
+    said = (read_statement(one, language_of(text)) for one in CLAUSE_END.split(text))
+    used = (stem for one in said if one for stem in one.chosen)
+    if not all(one.lower() in memory.lower() for one in (*written, *names, *used)):
         return False
     clauses = [*map(statement_of, CLAUSE_END.split(text))]
     forbidden = [one.subject for one in clauses if one.subject and one.negations]
@@ -204,6 +217,11 @@ def _asks_same(text: str, memory: str, known: frozenset[str]) -> bool:
         for line in code
     ):
         return False
+    return all(_is_known(sentence, known) for sentence in sentences(text))
+
+
+def _is_known(sentence: str, known: frozenset[str]) -> bool:
+    clauses = map(statement_of, CLAUSE_END.split(sentence))
     asked = [one.subject for one in clauses if one.subject and not one.negations]
     return not asked or any(len(one & known) > len(one) / 2 for one in asked)
 

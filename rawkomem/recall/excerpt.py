@@ -87,6 +87,8 @@ def excerpt(
         start = start - first
         end = end - first
     units = _UnitReader(title, most).units(body)
+    if units and not any(unit.path or unit.text != CUT for unit in units):
+        return _first_lines(body, most)  # nothing but code that is too long
     every = _joined_units(units, range(len(units)))
     if len(every) <= min(most, MAX_WHOLE_CHARS):
         return every
@@ -97,6 +99,15 @@ def excerpt(
         chosen.pop()  # headings and marks of cuts took more room
     # most of it fits the task: the rest may be what matters
     return every if len(shown) < len(every) <= min(most, 2 * len(shown)) else shown
+
+
+def _first_lines(body: str, most: int) -> str:
+    """Return the lines at the start of a body that fit, with the fence closed."""
+    shown = body[:most].rpartition("\n")[0] or body[:most]
+    fence = ""
+    for line in shown.split("\n"):
+        fence = fence_after(fence, line)
+    return "\n".join((shown, CUT, fence)).rstrip()
 
 
 def is_whole(title: str, body: str, shown: str) -> bool:

@@ -8,7 +8,7 @@ from ..index.stores.sqlite import WHEN
 from ..model.values import TYPE_CHECKING, record, replace
 from ..text.clean import one_line
 from ..text.language import identity
-from .excerpt import excerpt, stems_of
+from .excerpt import CUT, excerpt, stems_of
 from .scoring import Factor, profile_of, score_candidates
 from .signals import Question, Signals, Spaces, find_signals, question_of
 
@@ -197,6 +197,8 @@ def snippet(found: Found, words: Sequence[str], most: int) -> str:
         excerpt(found.row.title, found.text, words, most=most - 2) or found.text,
         2 * most,
     )
+    while f"{CUT} {CUT}" in line:
+        line = line.replace(f"{CUT} {CUT}", CUT)
     if len(line) <= most:
         return line
     return f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"

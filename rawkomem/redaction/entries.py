@@ -29,6 +29,9 @@ MIN_SECRET_KEY_LENGTH = 12
 NAMING_KEYS = ("predicate", "name", "key", "variable")
 # predicates with which the subject names the value
 GENERIC_NAMES = ("is", "equals", "value", "set to", "has value")
+# A heading in a place, as in "AGENTS.md#Never commit credentials", says nothing about the value of the next field.
+PLACE_KEYS = ("importedFrom", "alsoIn")
+NO_NEIGHBOR = "---"
 _WORD = "[a-z]{1,16}"
 _OWN_ID = rf"(?:{'|'.join([*(kind.prefix for kind in CREATES.values()), *CHANGES])})_(?:{_WORD}|[0-9]{{13}}_[0-9A-Za-z]{{6}})"
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{3})?Z"
@@ -109,9 +112,13 @@ def find_in_fields(leaves: Sequence[Leaf]) -> list[FieldSecret]:
     secrets = []
     for number, (key, text) in enumerate(leaves):
         head = f"{key}: " if key else ""
-        pieces.append(head + text)
+        below = ""
+        if key in PLACE_KEYS:
+            head = f"{NO_NEIGHBOR}\n{head}"
+            below = f"\n{NO_NEIGHBOR}"
+        pieces.append(head + text + below)
         starts.append(at + len(head))
-        at += len(head) + len(text) + 1
+        at += len(pieces[-1]) + 1
         secrets += [FieldSecret(number, *span) for span in _told_by_key(key, text)]
     whole = {secret.leaf for secret in secrets}
     for hit in find_secrets("\n".join(pieces)):

@@ -428,6 +428,10 @@ class Core:
         """Return every entry about a memory. Call it only inside `read`."""
         return self._folding().entries_about(id)
 
+    def texts(self, id: str) -> set[str]:
+        """Return every text that a memory had, or that was proposed for it."""
+        return {entry.body for entry in self.read(lambda: self.entries(id))}
+
     def history(self, name: str) -> Sequence[HistoryStep]:
         """Return every entry about a memory, in order, with the changes that it made."""
         from ..state.history import history

@@ -173,7 +173,7 @@ class Drafts(Wing):
         guard: str = "",
         how: str = "",
     ) -> Stored:
-        """Store a draft as a memory or a lesson, and supersede the memories that it corrects.
+        """Store a draft as a memory or a lesson, and supersede the memories that it corrects; with `how` BOTH, none.
 
         If a memory says the same, the draft confirms it; with `how` JOIN, its text is added to that memory; with BOTH
         or with changes, it becomes a memory of its own.
@@ -209,7 +209,7 @@ class Drafts(Wing):
                     anyway=True,
                 )
                 for old in draft.corrects
-                if self._core.holds(old) and old != stored.id
+                if how != BOTH and self._core.holds(old) and old != stored.id
             ]
         self.store.decide(draft, KEPT, stored.written[0].entry.id)
         return replace(stored, written=(*stored.written, *replacing))

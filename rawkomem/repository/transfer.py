@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from ..exchange.formats import (
     FORMATS,
@@ -71,7 +71,7 @@ from ..state.fold import IMPORTED_STATE
 from ..state.plans import plan_add
 from ..state.trust import IMPORTED
 from ..text.chunks import count_tokens
-from .core import Wing, batches
+from .core import Core, Wing, batches
 from .mesh_tables import export_yamo
 from .writing import Stored, as_one_change, write_contents
 
@@ -188,7 +188,7 @@ class Exchange(Wing):
         """
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._layout, "import"), as_one_change(self._core):
-            here = MemoriesHere(self._core.all(), self._core.is_vouching())
+            here = _memories_here(self._core)
             decided = [
                 [
                     one.in_use if one.waits and vouched(one.entry) else one
@@ -400,8 +400,14 @@ def find_sources(project: str) -> list[tuple[str, str]]:
     return [(path, format_of(Source(path, project))) for path in paths]
 
 
-def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[list[Import]]:
-    """Return what importing everything would store, if the project already has `memories`.
+def _memories_here(core: Core | None) -> MemoriesHere:
+    if core is None:
+        return MemoriesHere(())
+    return MemoriesHere(core.all(), core.is_vouching(), core.texts)
+
+
+def preview_import(project: str, core: Core | None = None) -> list[list[Import]]:
+    """Return what importing everything would store; `core` is that of the project's repository, if it has one.
 
     Each list holds the sources of one format, or all rules that people wrote for agents: import its sources together,
     list after list, to get this result. Write nothing, so that it works in a project without a repository. A source
@@ -416,7 +422,7 @@ def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[list[I
         except RawkoError as failure:
             source.refuse(source.place(path), failure.message)
             group.append((source, kind, []))
-    here = MemoriesHere(memories)
+    here = _memories_here(core)
     return [
         _imports(group, decide_imports(group, here), [0] * len(group))
         for group in groups.values()

@@ -65,6 +65,11 @@ AGREEING_DECISIONS = {
     BOTH: "store it as a memory of its own",
     DROP: "discard it",
 }
+# about a draft that contradicts memories, besides those above
+CORRECTING_DECISIONS = {
+    KEEP: "store it in place of what it corrects",
+    BOTH: "store it; what it corrects stays in use",
+}
 
 
 @record
@@ -90,7 +95,10 @@ class Waiting:
         if self.draft and self.draft.agrees:
             return AGREEING_DECISIONS
         names_acts = self.draft and self.draft.applies
-        return GUARD_DECISIONS if names_acts else DECISIONS[self.kind]
+        decisions = GUARD_DECISIONS if names_acts else DECISIONS[self.kind]
+        if self.draft and self.draft.corrects:
+            return {**decisions, **CORRECTING_DECISIONS}
+        return decisions
 
     @property
     def risks(self) -> Sequence[Risk]:

@@ -82,6 +82,8 @@ class Cues:
     measures: dict[str, str]  # word → key of UNITS
     numerals: list[str]  # words for 1, 2, 3 …
     phrases: dict[str, str]  # replaced before a sentence is split into words
+    # bounds that are a thing if no noun follows: TypeScript's "any"
+    determiners: frozenset[str] = frozenset()
     link_distance: int = 3  # words from a link to its state
     stemmer: Callable[[list[str]], list[str]] = list  # returns the stem of each word
     signs_per_word: int = 1  # more in a script without spaces
@@ -317,13 +319,20 @@ class _Reader:
                     unit = self.cues.measures.get(self.words[at + 1].text, "")
                 self.numbers.add((number, own or unit))
                 self._add(UNITS[own or unit][0])
-            elif role:
+            elif role and not self._is_thing(at):
                 self._turn(role, at)
-            elif word.stem or (self.in_condition and self._is_plain(word)):
+            elif word.stem or role or (self.in_condition and self._is_plain(word)):
                 if self.cues.is_unspaced and last.isascii() != word.text.isascii():
                     self._start()  # without a space: "使用 npm 安装"
                 self._add(word.stem or word.text)
                 before = word.text
+
+    def _is_thing(self, at: int) -> bool:
+        """Return whether a determiner is itself what is rejected: "never use any in tests"."""
+        last = self.objects[-1]
+        is_alone = self.words[at + 1].role in ENDING_ROLES
+        is_object = last.place == REJECTED and not last and is_alone
+        return is_object and self.words[at].text in self.cues.determiners
 
     def _role(self, at: int) -> str:
         """Return the role of a word at its place."""
@@ -351,7 +360,10 @@ class _Reader:
         if is_alone or (self._is_linked(at, self.cues.link_distance) and not describes):
             return state
         is_first = not any(self.objects[self.clause :]) and not self.relation
-        is_order = is_first or after is END or self.cues.is_unspaced
+        # after "use" or "instead of" the word is a thing: "don't use include"
+        is_order = self.objects[-1].place == FRAME and (
+            is_first or after is END or self.cues.is_unspaced
+        )
         return order if is_order and before.text not in self.cues.purposes else ""
 
     def _is_linked(self, at: int, distance: int) -> bool:

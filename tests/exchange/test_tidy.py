@@ -234,6 +234,26 @@ def test_a_section_of_several_pages_is_imported_once(repository, project):
     assert not any(one.news for one in repository.exchange.import_all(paths[::-1]))
 
 
+@pytest.mark.parametrize("again", ["by a link of another host", "with another title"])
+def test_an_amended_memory_does_not_get_the_text_of_its_file_again(again, repository, project):
+    """A file that nobody changed since its import is no newer version, although its memory has another id now."""
+    page = "# Shop\n\n## Tests\n\nRun the tests with make suite, which starts the database.\n"
+    put(project, {"agents/rules/tests.md": page})
+    for host in (".claude", ".cursor"):
+        (project / host).mkdir()
+        (project / host / "rules").symlink_to("../agents/rules")
+    rules = [str(project / host / "rules") for host in (".claude", ".cursor")]
+    (item,) = [item for one in repository.exchange.import_all(rules) for item in one.news]
+    assert "alsoIn" not in item.entry.extra, "it is one file"
+    repository.beliefs.review(item.entry.id, "activate")
+    repository.amend(item.entry.id, body="Run the tests with make all.")
+    if again == "with another title":
+        put(project, {"agents/rules/tests.md": page.replace("# Shop", "# Depot")})
+    done = repository.exchange.import_all(rules)
+    assert not any(one.news for one in done)
+    assert repository.get(item.entry.id).body == "Run the tests with make all."
+
+
 @pytest.mark.parametrize("place", ["CLAUDE.md", "AGENTS.md", "AGENTS.md#Lockfile", "instructions"])
 def test_a_copy_is_reviewed_with_each_of_its_pages(repository, project, place):
     paths = put(project, {"CLAUDE.md": SECTIONS, "AGENTS.md": SECTIONS})

@@ -192,6 +192,14 @@ BADGES = (
 )
 
 
+def test_of_a_text_that_is_only_long_code_its_first_lines_are_shown(memories, rawkomem):
+    """A search showed an ellipsis and nothing else."""
+    lines = "\n".join(f"booking.find({number})  // the user of it" for number in range(20))
+    assert excerpt("Query", f"```ts\n{lines}\n```", most=60) == "```ts\nbooking.find(0)  // the user of it\n…\n```"
+    (memories / "query.md").write_text(f"---\ntitle: Query\n---\n\n```ts\n{lines}\n```\n")
+    assert "booking.find(0)" in rawkomem("search", "booking query").stdout
+
+
 def test_a_short_body_is_shown_whole():
     assert excerpt("Ports", "Redis listens on 6380.\n\nKafka on 9092.") == "Redis listens on 6380.\n\nKafka on 9092."
 

@@ -49,3 +49,14 @@ def test_a_new_entry_without_words_is_bare(kind):
 )
 def test_anything_else_is_left_to_the_rules(key, text):
     assert not are_bare([(key, text)])
+
+
+def test_the_heading_in_a_place_says_nothing_about_the_next_field():
+    """A rule that several files have lost the path of its second file, so a later import did not know it."""
+    place = "AGENTS.md#Work / Never commit secrets or credentials"
+    fields = [
+        ("title", "Rotate credentials"),
+        ("importedFrom", f"instructions:{place}"),
+        ("alsoIn", f".agents/{place}"),
+    ]
+    assert find_in_fields([*fields, ("alsoIn", "docs/AGENTS.md#How To Work")]) == []

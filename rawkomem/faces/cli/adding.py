@@ -521,7 +521,8 @@ def delete_command(
     """Hide or archive a memory; 'rawkomem restore' brings it back.
 
     The command appends a deletion entry: the memory is no longer listed, found or injected, and its text stays in
-    the file. At a terminal, it asks for confirmation. 'rawkomem rm' is the same command.
+    the file. At a terminal, it asks for confirmation; elsewhere and with --yes, ID must be an id or the name of a
+    file. 'rawkomem rm' is the same command.
 
     Examples:
       rawkomem delete ID

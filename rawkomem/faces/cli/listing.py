@@ -231,7 +231,7 @@ importance  {importance}
 {related:?related     %}
 {updated:?changed     %}
 feedback    {helpful} helpful, {harmful} harmful
-{0.memory.waiting:?proposed    % changes: 'rawkomem review' shows them}
+{waits:?proposed    %: 'rawkomem review' shows them}
 {accesses:?used        %×}{last_access:?, last %}
 {effect:?effect      %}
 file        {path}:{line}
@@ -250,6 +250,7 @@ trust       {trust_text:text}
     applies=lambda item: applies_line(item["memory"]),
     guard=lambda item: item["memory"].extra.get(GUARD_KEY),
     effect=lambda item: effect_line(item.get("came") or {}),
+    waits=lambda item: (number := item["memory"].waiting) and counted(number, "change"),
     happened=lambda item: str(extra_value(item["memory"].extra, EVENT_TIME)),
 )
 

@@ -494,12 +494,13 @@ class Walk:
         say(waiting_text(self.repository, item, whole=True))
         if self.message:
             say(paint(self.message, "yellow"))
-        keys = []
-        for word in words:
-            effect = item.decisions.get(word)
-            effect = f" ({effect})" if effect else ""
-            keys.append(f"{paint(word[0], 'bold')} {word}{effect}")
-        say(f"\n{'   '.join(keys)}")
+        keys = {word: f"{paint(word[0], 'bold')} {word}" for word in words}
+        lines = [
+            f"{keys.pop(word)} ({item.decisions[word]})"
+            for word in words
+            if word in item.decisions
+        ]
+        say("\n".join(["", *lines, "   ".join(keys.values())]))
         sys.stdout.flush()
         self.message = ""
 
@@ -694,7 +695,7 @@ def drafts_show(repository: Repository, draft: str) -> None:
     one_of(
         "how",
         join="Add the text to the memory that says the same.",
-        both="Store it as a memory of its own, although a memory says the same.",
+        both="Store it as a memory of its own; those that it corrects or that say the same stay.",
     ),
     BY,
     YES,
@@ -742,7 +743,8 @@ def drafts_keep(
     rows = []
     for draft in chosen:
         stored = repository.drafts.keep(draft.id, by=by, guard=guard, how=how)
-        old = repository.get_many([*filter(repository.core.holds, draft.corrects)])
+        corrects = () if how == BOTH else draft.corrects
+        old = repository.get_many([*filter(repository.core.holds, corrects)])
         superseded = [one for one in old if one.superseded_by == stored.id]
         waiting = [
             one.id for one in old if one not in superseded and one.id != stored.id

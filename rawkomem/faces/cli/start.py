@@ -152,7 +152,7 @@ class Guide:
 
     def _imports(self) -> Iterator[GuideStep]:
         groups = preview_import(
-            self.project, self.repository.core.all() if self.is_started else ()
+            self.project, self.repository.core if self.is_started else None
         )
         for item in chain(*groups):
             for place, why in item.skipped:
@@ -192,6 +192,8 @@ class Guide:
             self.repository.core.follow()
             news = [one for item in imports for one in item.news]
             say(f"  {counted(len(news), 'memory')} imported")
+            if redacted := sum(one.redacted for one in news):
+                say(f"  secrets and personal data redacted in {redacted} of them")
             if vouches:
                 self._say_used(news)
 

@@ -200,8 +200,10 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     (memories / "rule.md").write_text("---\ntitle: Rule\nwhenToUse: login\n---\n\nFirst line.\nKeep tokens safe.\n")
     git.commit()
     assert "nothing waits" in rawkomem("review").stderr
+    assert "proposed" not in rawkomem("show", "rule").stdout
     amended = rawkomem("amend", "rule", "--body", "First line.\nSend tokens away.")
     assert "proposed" in amended.stdout and "waits for 'rawkomem review rule' at a terminal" in amended.stderr
+    assert "proposed    1 change: " in rawkomem("show", "rule").stdout
     assert said(rawkomem("delete", "rule", "--json"))["proposed"] is True
     helped = rawkomem("feedback", "rule", "--helpful")
     assert "voted helpful" in helped.stdout and "no effect until a person commits it" in helped.stderr

@@ -274,7 +274,13 @@ def test_husky_is_told_lines_that_stop_nobody(git, project, rawkomem):
             ["/bin/sh", "-c", f"{line}\necho after"], env={"PATH": "/nowhere"}, capture_output=True, check=True
         )
         assert done.stdout == b"after\n"
-    assert len(lines) == 1
+    (line,) = lines
+    (project / ".husky" / "pre-commit").write_text(f"yarn lint\n{line}\n")
+    said = rawkomem("connect", "git").stdout
+    assert "pre-merge-commit" in said and "to .husky/pre-commit:" not in said, "it is there"
+    (project / ".husky" / "pre-merge-commit").write_text(f"{line}\n")
+    assert "to do" not in rawkomem("connect", "git").stdout
+    assert not (project / ".git" / "hooks" / "pre-commit").exists()
 
 
 def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):

@@ -178,6 +178,12 @@ def test_rules_of_several_hosts_are_one_step_and_all_in_use(shop, talk):
     assert "Held back" not in told and statuses(shop)["Keep the API stable"] == "active"
 
 
+def test_it_says_that_a_rule_lost_an_address(shop, talk):
+    put(shop, {"web/AGENTS.md": "# Web\n\nLog in as admin@shop-tests.io in the browser tests.\n"})
+    told = talk(*[ENTER] * 5)
+    assert "4 memories imported\n  secrets and personal data redacted in 1 of them\n" in told
+
+
 def test_the_command_that_shares_the_files_works_when_pasted(shop, talk):
     """Git adds no file beyond a link; a skill that two hosts share is named once."""
     (shop / "agents" / "skills").mkdir(parents=True)

@@ -48,6 +48,7 @@ def waiting(project) -> list[str]:
 def test_one_key_keeps_a_draft_as_a_persons_word(walk, drafts, project):
     told = walk("k", "q")
     assert "[1/2] draft" in told and "the person said\n  use tabs" in told and "1 kept" in told
+    assert "\nk keep (store it as a memory)\nd drop (discard it)\ne edit   l later   q quit\n" in told
     assert titles(project) == ["Use tabs"] and waiting(project) == ["drf_jest"]
     with Repository.open(str(project)) as repository:
         (row,) = repository.list()

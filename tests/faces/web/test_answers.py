@@ -394,7 +394,7 @@ def test_a_draft_shows_its_exchange_and_what_it_replaces(client, draft):
     item = client.get("/api/waiting?key=draft:drf_1")["item"]
     assert item["form"] == {"title": draft.title, "text": draft.text, "when": ["lodash"]}
     assert item["exchange"] == [{"who": "agent", "words": draft.before}, {"who": "person", "words": draft.said}]
-    assert "<em>lodash</em>" in item["html"] and {*item["decisions"]} == {"keep", "drop"}
+    assert "<em>lodash</em>" in item["html"] and {*item["decisions"]} == {"keep", "drop", "both"}
     assert [memory["title"] for memory in item["rivals"]] == ["Use lodash"]
 
 

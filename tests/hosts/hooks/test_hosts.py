@@ -124,6 +124,18 @@ def test_the_start_lists_the_titles_by_folder(hook, remembered, repository):
     assert re.search(r"^- api/db: Rule", text, re.M) and re.search(r"^- CLAUDE.md: Rule", text, re.M)
 
 
+def test_rules_of_the_whole_project_are_listed_before_those_of_a_folder(hook, remembered, repository):
+    """The rules at the top were imported first, so those of folders took all the room."""
+    for number in range(150):
+        file = "CLAUDE.md" if number < 5 else "web/src/CLAUDE.md"
+        head = f"title: Rule {number} of this long project\nimportedFrom: instructions:{file}#Rule {number}"
+        at = f"discoveredAt: 2026-01-01T00:{number // 60:02}:{number % 60:02}Z"
+        (remembered / f"a{number}.md").write_text(f"---\n{head}\n{at}\n---\n\nText {number}.\n")
+    repository.sync()
+    text = started(hook, "claude", claude("SessionStart", source="startup"))
+    assert "\n- CLAUDE.md: Rule 4 of" in text and "Rule 0 of" in text and "Rule 149 of" in text
+
+
 def test_the_list_of_titles_leaves_room_for_the_rules(hook, remembered, repository):
     for number in range(100):
         head = f"title: Rule {number} {'of this long project ' * 4}"

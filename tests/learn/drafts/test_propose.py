@@ -193,12 +193,26 @@ def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
         ("Nunca ejecutes pytest directamente, usa make suite", "commands=pytest*"),
         ("Usa pnpm en vez de npm en este proyecto", "commands=npm*"),
         ("No edites config/prod.yml sin preguntar", "paths=config/prod.yml"),
+        ("never run bare pytest, use `pytest -n 4`", "commands=pytest*"),
     ],
 )
 def test_a_rule_that_names_a_command_or_a_file_proposes_a_guard(rule, acts):
     named = " ".join(propose_acts(rule))
     assert named == acts
     assert not act_problem({APPLIES_KEY: patterns_given(propose_acts(rule))})[0]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Run the unit tests with `uv run --frozen pytest -xv backend/tests/unit`, never bare pytest.",
+        "never run bare pytest, use uv run pytest",
+        "Never run plain `yarn test`. Run `TZ=UTC yarn test`.",
+    ],
+)
+def test_a_rule_that_asks_for_the_same_program_through_another_proposes_no_guard(rule):
+    """The guard also fired on the command that the rule asks for."""
+    assert propose_acts(rule) == ()
 
 
 @pytest.mark.parametrize(

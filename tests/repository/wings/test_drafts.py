@@ -148,6 +148,36 @@ def test_a_correction_of_a_command_agrees_with_no_memory_that_runs_it(words, rep
     assert learned(repository, words).agrees == ""
 
 
+@pytest.mark.parametrize(
+    ("title", "body", "words"),
+    [
+        (
+            "Timezones in tests",
+            "Always run the tests with `TZ=UTC yarn test`: CI runs in UTC, and dates differ in other time zones.",
+            "no, always run the tests with TZ=America/New_York yarn test, CI uses New York",
+        ),
+        (
+            "Dates",
+            "Day.js is slow in lists. Use date-fns or the native Date instead of dayjs when no time zone matters.",
+            "no, use temporal instead of date-fns and dayjs everywhere, dayjs is too slow in lists",
+        ),
+        (
+            "Size of pull requests",
+            "Keep pull requests small: below 500 lines and 10 files. Split large pull requests by layer.",
+            "no, always keep pull requests below 300 lines, not 500, split large pull requests",
+        ),
+        (
+            "Rust tests",
+            "Do not run `cargo test` directly. Run `just test -p codex-tui` for the project, such as the TUI.",
+            "no, never use .white() in the TUI. And always run `just test -p codex-tui`, never cargo test",
+        ),
+    ],
+)
+def test_a_correction_that_names_something_else_agrees_with_no_memory(title, body, words, repository):
+    repository.add(Entry(title=title, body=body))
+    assert learned(repository, words).agrees == ""
+
+
 def test_a_draft_with_a_reason_can_join_the_memory_or_stand_beside_it(repository):
     old = repository.add(Entry(title="Use pnpm, never npm", body="Use pnpm in this project, never npm."))
     draft = learned(repository, "we use pnpm here, never npm, because npm breaks the lockfile")
@@ -169,6 +199,15 @@ def test_a_correction_that_contradicts_a_memory_still_replaces_it(repository):
     (item,) = repository.waiting(["draft"])
     repository.decide(item, "keep")
     assert repository.get(old.id).status == "superseded"
+
+
+def test_a_correction_says_that_it_replaces_a_memory_and_can_stand_beside_it(repository):
+    old = repository.add(Entry(title="Package manager", body="Install packages with npm."))
+    learned(repository, "no, install packages with pnpm, never with npm")
+    (item,) = repository.waiting(["draft"])
+    assert item.decisions["keep"] == "store it in place of what it corrects"
+    repository.decide(item, "both")
+    assert repository.get(old.id).status == "active" and len(repository.list()) == 2
 
 
 def test_a_draft_that_somebody_edited_agrees_with_no_memory(repository):

@@ -4,8 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-from rawkomem.model.entries import Memory
-from rawkomem.state.contradictions import CUES, UNITS, contradictions, disagreement, language_of, prose_of
+from rawkomem.model.entries import Entry, Memory
+from rawkomem.state.contradictions import (
+    CUES,
+    UNITS,
+    contradicted_memories,
+    contradictions,
+    disagreement,
+    language_of,
+    prose_of,
+)
 
 DATA = Path(__file__).parents[2] / "data"
 SETS = Path(__file__).parents[4] / "shared" / "data" / "eval"
@@ -82,6 +90,23 @@ def test_headings_of_two_rules_do_not_contradict_each_other(titles):
     """The context in brackets was read as the purpose of both choices, and the older rule was left out of prompts."""
     when = ("When working on common mistakes",)
     assert not contradictions(Memory(title, title=title, body="See the guide.", when=when) for title in titles)
+
+
+@pytest.mark.parametrize("words", ["Never use any in TypeScript", "Stop using any in typescript. It hides bugs."])
+def test_the_type_any_is_a_thing(words):
+    """Keeping the correction took the memories that name TypeScript out of use."""
+    memory = Memory(
+        "a", title="Architecture", body="We use TypeScript in all packages. The pages use React and TypeScript."
+    )
+    assert not contradicted_memories(Entry(title=words, body=words), [memory])
+
+
+def test_a_correction_does_not_contradict_a_memory_that_forbids_the_same():
+    """ "use include" was read as the order to include something, which is another thing than `include`."""
+    body = "Using `select` instead of `include` fetches less.\n\n**Incorrect (using include fetches all fields):**"
+    memory = Memory("a", title="Prefer Select Over Include in Prisma Queries", body=body)
+    words = "Don't use include here, never"
+    assert not contradicted_memories(Entry(title=words, body=words), [memory])
 
 
 def test_a_version_in_a_title_that_states_a_rule_is_a_value():
