@@ -17,7 +17,6 @@ from frontmatter.default_handlers import BaseHandler
 
 from ..files.check import by_memory
 from ..files.reading import read_data
-from ..files.replace import is_generated
 from ..format.entries import ENTRY_FIELD_KEYS, MAX_PATTERNS
 from ..format.mesh_fields import json_object
 from ..format.skill_files import CONDITION_LENGTH, FLAT_FIELD, in_fence
@@ -378,8 +377,6 @@ def read_markdown(source: Source) -> Iterator[Entry]:
     """Yield a memory for each note; files in our own format may hold several memories and keep their keys."""
     notes: list[Entry] = []
     for page in source.pages(".md"):
-        if is_generated(page.text):
-            continue
         own = _own_entries(page)
         yield from own
         notes += () if own else _note_entries(page, source, "")

@@ -73,7 +73,7 @@ from ..state.trust import IMPORTED
 from ..text.chunks import count_tokens
 from .core import Wing, batches
 from .mesh_tables import export_yamo
-from .writing import Stored, as_one_change, write_contents
+from .writing import Stored, as_one_change
 
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA_IMPORT = "import"
@@ -384,10 +384,6 @@ class Exchange(Wing):
         self._refuse_inside(folder)
         leaving = [memory for memory in self._core.all() if _goes_to_llmos(memory)]
         return write_llmos(folder, project, leaving, rename)
-
-    def write_contents(self, file: str = "") -> tuple[str, bool]:
-        """Write MEMORY.md, which links to every memory in use; return its path and whether it changed."""
-        return write_contents(self._core, file)
 
 
 def find_sources(project: str) -> list[tuple[str, str]]:

@@ -128,7 +128,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("trace project export", ("out-project",)), ("trace project import", ("out-project", "--dry-run")),
     ("connect list", ()), ("connect git", ("--dry-run",)), *((f"connect {host}", ("--dry-run",)) for host in HOSTS),
     ("connect windsurf", ("--user", "--dry-run")),
-    ("tidy toc", ()), ("check", ()), ("status", ()), ("doctor", ()), ("docs", ()),
+    ("check", ()), ("status", ()), ("doctor", ()), ("docs", ()),
     ("index sync", ()), ("index rebuild", ()), ("tidy consolidate", ()), ("tidy digest", ()),
     ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention plan", ()), ("tidy retention list", ()),
     ("tidy retention restore", ("trace-1-aaaaaa",)), ("index sinks status", ()), ("index sinks flush", ()),

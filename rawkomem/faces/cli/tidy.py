@@ -18,7 +18,6 @@ from ...text.chunks import counted
 from .answers import Fields
 from .checks import answer_duplicates, staged_repositories
 from .declarations import answer, prints_json, verbs
-from .listing import toc_command
 from .opening import open_repository
 from .options import DRY_RUN
 from .syncing import with_bar
@@ -78,9 +77,9 @@ DUE = Fields(
 
 @verbs("tidy")
 def tidy_command() -> None:
-    """Merge duplicates, archive old memories, write MEMORY.md.
+    """Merge duplicates, write digests, archive old memories.
 
-    Each command except 'gather' and 'toc' prints a plan and changes nothing; --apply carries the plan out. No command deletes a
+    Each command except 'gather' prints a plan and changes nothing; --apply carries the plan out. No command deletes a
     memory. See 'rawkomem docs lifecycle'.
 
     Examples:
@@ -356,6 +355,3 @@ def retention_restore(repository: Repository, what: tuple[str, ...]) -> Any:
     """
     moves, unpacked = repository.retention.restore(what)
     return {"moves": moves, "unpacked": unpacked}
-
-
-tidy_command.add_command(toc_command)

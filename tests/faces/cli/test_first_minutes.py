@@ -168,7 +168,6 @@ def on_terminal(words: list[str], folder) -> str:
 # Leaving
 def test_uninstalling_leaves_only_markdown(project, rawkomem):
     rawkomem("add", "--title", "Keep me", "--body", "Mine.")
-    rawkomem("tidy", "toc")
     os.makedirs(user_cache(), exist_ok=True)
     (project / ".claude").mkdir()
     (project / ".claude" / "settings.json").write_text('{"hooks": "rawkomem hook claude prompt"}')
