@@ -30,7 +30,6 @@ from ..exchange.instructions import (
     staying_rules,
 )
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
-from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
 from ..exchange.neolata import KEPT_KEY, facts_in
 from ..exchange.notes import OWN_FORMAT
 from ..exchange.sinks import (
@@ -62,7 +61,6 @@ from ..files.machine_records import note_rule_files
 from ..files.private import lock
 from ..files.replace import is_below, leads_out, refuse_exit, replace_whole
 from ..format.mesh_fields import COLUMNS_KEY, LESSON_KEYS, OTHER_METADATA_KEY
-from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
@@ -464,11 +462,6 @@ class Ledger(Wing):
     def verify(self) -> Verdict:
         """Return whether the chain is intact."""
         return verify_ledger(self._layout)
-
-    def verify_database(self, folder: str) -> BlocksVerdict:
-        """Verify the blocks in a LanceDB folder by the rule of RFC-0011; raise BadInput if there are none."""
-
-        return verify_blocks([*open_mesh(folder).rows(BLOCK_ROWS)])
 
     def blocks(self, operation: str = "", name: str = "") -> list[LedgerRow]:
         """Return blocks in order, of one operation or all; with a name, only blocks with this id or this text."""
