@@ -21,10 +21,8 @@ from ...bench.recall import (
 from ...bench.speed import measure_speed, measure_stores
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
-from ...model.errors import BadInput, NotFound, check_known
+from ...model.errors import BadInput, NotFound
 from ...redaction.find import find_secrets, redact
-from ...redaction.scrubber import PROFILES as known
-from ...redaction.scrubber import Scrubbed, scrub_stages
 from ...repository.settings import Settings, load_settings
 from ...state.schema import frontmatter_schema
 from ...text.chunks import counted
@@ -211,31 +209,12 @@ def try_command() -> None:
     """
 
 
-SCRUB_PROFILES = ("index", "mesh", "default")
 SECRET = Fields("tag rule line column pii")
 REDACTED = Fields("text findings", findings=[SECRET])
-CHUNK = Fields(
-    of=Scrubbed,
-    line="--- chunk{heading:?: %}, {tokens} tokens{suspicions:?, %}{rejected:?, rejected: %}\n{text:text}",
-)
-STAGES = Fields(
-    "redacted structural semantic normalization chunks",
-    "--- redacted\n{redacted:text}\n--- structural\n{structural:text}\n--- semantic\n{semantic:text}\n"
-    "--- normalization\n{normalization:text}\n{chunks_lines:text}",
-    chunks=[CHUNK],
-)
 
 
-@try_command.verb(
-    "scrub",
-    option(
-        "--stages", "profile", is_flag=False, flag_value=SCRUB_PROFILES[0], default="", metavar="[PROFILE]",
-        help="Show how the text is indexed, stage by stage; PROFILE is index, mesh (RFC-0011) or default.",
-    ),
-    REDACTED,
-    STAGES,
-)  # fmt: skip
-def scrub_command(profile: str, as_json: bool) -> None:
+@try_command.verb("scrub", REDACTED)
+def scrub_command(as_json: bool) -> None:
     """Redact secrets and personal data in a text.
 
     The command reads a text from standard input and prints it without secrets; it writes no file. 'rawkomem docs
@@ -245,10 +224,6 @@ def scrub_command(profile: str, as_json: bool) -> None:
       rawkomem try scrub < FILE
     """
     text = read_stdin(strict=False)
-    if profile:
-        check_known("profile", profile, known)
-        answer(scrub_stages(text, known[profile]), STAGES)
-        return
     secrets = find_secrets(text)
     if as_json:
         column = SECRET.but(
