@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -67,19 +66,16 @@ from .instructions import (
 )
 from .sources import GONE_THERE, Source, SourcePage
 
-# Read the frontmatter of foreign notes: YAML, TOML and JSON.
+# Read the frontmatter of foreign notes.
 #
 # Values are only texts, lists and mappings. Size, depth and number of values are limited.
 
 MAX_FRONT_CHARS = 64 * 1024
 MAX_NODES = 2_000  # values of a frontmatter, with aliases expanded
-# of a TOML key: the parser's time grows with the square of their number
-MAX_KEY_DOTS = 200
 # Some tools start YAML with `---yaml`, and pandoc ends it with `...`.
 YAML_FRONT = re.compile(
     r"---(?:[ \t]*ya?ml)?[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE
 )
-TOML_FRONT = re.compile(r"\+{3}[ \t]*\n(.*?)^\+{3}[ \t]*$", re.DOTALL | re.MULTILINE)
 EMPTY_FRONT = re.compile(r"\A---[ \t]*\n\s*---[ \t]*\n\n*")
 # at the start; the first line of text may be indented code
 BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
@@ -95,39 +91,22 @@ class Front:
 
 
 class NoteHandler(BaseHandler):
-    """Reads the frontmatter of a note for python-frontmatter: YAML, TOML or JSON, every scalar as text."""
+    """Reads the frontmatter of a note for python-frontmatter, every scalar as text."""
 
     FM_BOUNDARY = YAML_FRONT
 
     def split(self, text: str) -> tuple[str, str]:
-        """Return the frontmatter with its first sign, and the rest; raise ValueError if there is none."""
-        if text.startswith("{"):
-            end = json.JSONDecoder().raw_decode(text)[1]
-            return text[:end], text[end:]
-        found = (TOML_FRONT if text.startswith("+") else YAML_FRONT).match(
-            text, 0, MAX_FRONT_CHARS
-        )
+        """Return the frontmatter and the rest; raise ValueError if there is none."""
+        found = YAML_FRONT.match(text, 0, MAX_FRONT_CHARS)
         if not found:
             raise ValueError
-        return text[0] + found[1], text[found.end() :]
+        return found[1], text[found.end() :]
 
     def load(self, fm: str) -> Any:
         """Return the values of a frontmatter; raise TooMuch if it exceeds a limit."""
-        sign = fm[0]
-        head = fm[1:]
-        dots = max(
-            part.count(".") for line in head.split("\n") for part in line.split("=")
-        )
-        if head.count("[") + head.count("{") > MAX_NODES or (
-            sign == "+" and dots > MAX_KEY_DOTS
-        ):
+        if fm.count("[") + fm.count("{") > MAX_NODES:
             raise TooMuch
-        if sign == "{":
-            values = json.loads(fm)
-        elif sign == "+":
-            values = tomllib.loads(head)
-        else:
-            values = _yaml_values(head)
+        values = _yaml_values(fm)
         left = iter(range(MAX_NODES))
         return as_values(values, 0, left) if isinstance(values, dict) else values
 
