@@ -30,7 +30,6 @@ from .memory_mesh import is_yamo, read_blocks, read_yamo
 from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import (
     TEAM_MEMORY,
-    basic_memory_folders,
     is_claude_memory,
     is_markdown,
     is_mem0,
@@ -236,8 +235,7 @@ def usual_sources(project: str, home: str) -> list[str]:
         *(os.path.join(project, *path.split("/")) for path in usual),
         *_nested_instructions(project),
     ]
-    paths += [*basic_memory_folders(project, home), auto]
-    return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
+    return [path for path in dict.fromkeys([*paths, auto]) if os.path.exists(path)]
 
 
 def _nested_instructions(project: str) -> Iterator[str]:

@@ -260,7 +260,6 @@ def _author_names(fields: Mapping[str, Value]) -> list[str]:
 
 # words of a memory (SPEC-0009); a longer note is split at its headings
 MAX_NOTE_WORDS = 2_000
-BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder
 SKILL_STEM = "SKILL"  # the file of a skill; its frontmatter names it
 RELATION = re.compile(r"^- [^\[\n]{1,60}? \[\[([^\]|#\n]{1,200})", re.MULTILINE)
 # Keys of our own files; a title alone may come from any tool.
@@ -276,24 +275,6 @@ def is_serena(source: Source) -> bool:
 def is_markdown(source: Source) -> bool:
     """Return whether a source is a folder or a text file."""
     return source.is_folder or source.path.endswith((".md", ".markdown", ".txt"))
-
-
-def basic_memory_folders(project: str, home: str) -> list[str]:
-    """Return the folders below a project that basic-memory's settings name."""
-    try:
-        with open(
-            os.path.join(home, BASIC_MEMORY_SETTINGS), encoding="utf-8"
-        ) as stream:
-            named = json.load(stream)["projects"].values()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return []
-    # newer versions store objects
-    paths = [one.get("path") if isinstance(one, dict) else one for one in named]
-    named = [os.path.expanduser(path) for path in paths if isinstance(path, str)]
-    top = os.path.realpath(project) + os.sep
-    full = map(os.path.realpath, named)
-    below = [path for path in full if path.startswith(top) and os.path.isdir(path)]
-    return [os.path.join(project, path[len(top) :]) for path in below]
 
 
 def read_serena(source: Source) -> Iterator[Entry]:
