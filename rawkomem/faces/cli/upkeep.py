@@ -43,19 +43,15 @@ def index_command() -> None:
 index_command.add_command(click_of("sync"), "sync")
 
 
-@index_command.verb("watch", "--once: Update the index once and stop.")
-def watch_command(repository: Repository, once: bool) -> None:
+@index_command.verb("watch")
+def watch_command(repository: Repository) -> None:
     """Update the index whenever files change.
 
     The command runs until Ctrl-C or SIGTERM. You do not need it: every search updates the index automatically.
 
     Examples:
       rawkomem index watch
-      rawkomem index watch --once
     """
-    if once:
-        SYNC_ANSWER.say(repository.sync(), False)
-        return
     watch = Watch(repository.layout, lambda: _sync_and_report(repository), note)
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: watch.stop())
