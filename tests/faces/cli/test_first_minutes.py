@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -130,18 +129,6 @@ def test_every_page_is_in_the_index_of_docs():
     linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
     pages = {file.name for file in (ROOT / "docs").glob("*.md")} - {"README.md"}
     assert linked == pages
-
-
-# Statistics
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-def test_stats_draw_on_a_terminal_only(project, rawkomem):
-    rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
-    rawkomem("inject", "fix the payment")
-    told = json.loads(rawkomem("stats", "--json").stdout)
-    assert told["weeks"][-1] == 1 and sum(told["weeks"]) == 1 and len(told["weeks"]) == 26
-    assert told["days"][-1] == 1 and len(told["days"]) == 30
-    assert "by week" not in rawkomem("stats").stdout
-    assert "█ 1 in the busiest week" in on_terminal([sys.executable, "-m", "rawkomem", "stats"], project)
 
 
 def on_terminal(words: list[str], folder) -> str:
