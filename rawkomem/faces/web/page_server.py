@@ -123,12 +123,11 @@ VIEWS = {
     "/api/memory": page_views.memory_view,
     "/api/why": page_views.why_view,
     "/api/graph": page_views.graph_view,
-    "/api/timeline": page_views.timeline_view,
     "/api/waiting": page_views.waiting_view,
     HEALTH: page_views.health_view,
 }
 # views of all memories, which take seconds with many of them; the answer is kept while nothing changes
-KEPT_VIEWS = ("/api/overview", "/api/graph", "/api/timeline", "/api/waiting", HEALTH)
+KEPT_VIEWS = ("/api/overview", "/api/graph", "/api/waiting", HEALTH)
 MAX_KEPT = 50  # answers
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
 MAX_DECISION_BYTES = 64 * 1024  # of the body of a POST request
