@@ -25,7 +25,7 @@ READING = (
     "|trace show|trace search|trace log list|trace episode list|trace episode show|trace episode search|replay"
     "|drafts list|drafts show|connect list|index ledger verify|index ledger show|index store status|index sinks status"
     "|tidy consolidate|tidy prune|tidy digest|tidy retention plan|tidy retention list|try match|try embed|bench learn"
-    "|bench replay|bench secrets|bench recall"
+    "|bench secrets|bench recall"
 )
 READ_ONLY = {*READING.split("|")}
 MESH_V1 = ROOT / "tests" / "data" / "memory_mesh" / "v1.tar.gz"  # tables of RFC-0011 in the schema V1
@@ -135,7 +135,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("index store status", ()), ("index store use", ("sqlite",)), ("index ledger verify", ()), ("index ledger show", ()),
     ("index ledger export", ()),
     ("bench recall", ("prompts.json",)), ("bench learn", ("sessions.json",)),
-    ("bench replay", ("sessions.json",)), ("bench secrets", ("--file", "secrets.json")),
+    ("bench secrets", ("--file", "secrets.json")),
     ("try match", ("a|b", "a")), ("try embed", ("hello",)), ("try scrub", ()),
     ("purge", ("third-port-is-7432", "--yes")),
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),

@@ -13,7 +13,6 @@ from ...bench.recall import (
     Figures,
     measure_learning,
     measure_recall,
-    measure_replay,
     measure_secrets,
     read_corpus,
     replay_here,
@@ -118,11 +117,6 @@ LEARNED = Fields(
     "{sessions} sessions: {drafts} drafts, {others} less sure, {stored} stored, {requests} asked for, {gold} expected"
     " memories; precision {precision}, recall {recall}; with the less sure drafts {more}",
 )
-REPLAYED = Fields(
-    "sessions prompts gold corrections prevented not_followed title_only too_late not_covered own kinds each",
-    "{sessions} sessions, {prompts} prompts: {corrections} corrections, {prevented} prevented, {not_followed} not followed,"
-    " {title_only} title only, {too_late} too late, {not_covered} not covered; with those of the session {own}",
-)
 
 
 @bench_command.verb("learn", FILES, LEARNED)
@@ -133,17 +127,6 @@ def bench_learn(files: tuple[str, ...]) -> Any:
     quotes. See 'rawkomem docs bench'.
     """
     return measure_learning(files, note)
-
-
-@bench_command.verb("replay", FILES, REPLAYED)
-def bench_replay(files: tuple[str, ...]) -> Any:
-    """Measure how many corrections in recorded sessions the expected memories cover.
-
-    FILES are the same as for 'rawkomem bench learn', each with the sessions of one project in their order. Each session
-    is replayed with the expected memories of the sessions before it; then, under 'own', with its own as well. See
-    'rawkomem docs learning'.
-    """
-    return measure_replay(files, note)
 
 
 SECRETS = """\
