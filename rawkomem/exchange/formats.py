@@ -53,7 +53,7 @@ from .written_files import (
 Sniff = Callable[[Source], bool]
 Reader = Callable[[Source], Iterator[Entry]]
 Blocks = Callable[[Source], tuple[list[LedgerRow], int]]
-Writer = Callable[[Sequence[Memory], str, Callable[[Memory], Trust]], dict[str, str]]
+Writer = Callable[[Sequence[Memory], Callable[[Memory], Trust]], dict[str, str]]
 
 
 @record
@@ -214,14 +214,13 @@ def read_format(name: str, source: Source) -> list[Entry]:
 def write_format(
     name: str,
     memories: Sequence[Memory],
-    project: str,
     trust: Callable[[Memory], Trust],
 ) -> dict[str, str]:
     """Return file name → text of an export; raise BadInput if the format is unknown."""
     check_known("format", name, WRITABLE_FORMATS)
     write = WRITABLE_FORMATS[name].write
     assert write
-    return write(memories, project, trust)
+    return write(memories, trust)
 
 
 def usual_sources(project: str, home: str) -> list[str]:

@@ -332,11 +332,8 @@ class Exchange(Wing):
         self._refuse_inside(folder)
         if form == YAMO:
             return export_yamo(self._repo, folder, self._chosen(only))
-        name = os.path.basename(self._layout.project)
-        return write_folder(
-            folder,
-            write_format(form, self._chosen(only), name, self._repo.beliefs.trust),
-        )
+        files = write_format(form, self._chosen(only), self._repo.beliefs.trust)
+        return write_folder(folder, files)
 
     def _chosen(self, only: Filter | None) -> list[Memory]:
         return sorted(
