@@ -24,7 +24,7 @@ READING = (
     "|link clusters|link entities|lesson list|lesson heritage|skill list|skill show|trace list"
     "|trace show|trace search|trace log list|trace episode list|trace episode show|trace episode search|replay"
     "|drafts list|drafts show|connect list|index ledger verify|index ledger show|index store status|index sinks status"
-    "|tidy consolidate|tidy prune|tidy digest|tidy retention plan|tidy retention list|try match|try embed|bench learn"
+    "|tidy consolidate|tidy prune|tidy digest|tidy retention plan|try match|try embed|bench learn"
     "|bench secrets|bench recall"
 )
 READ_ONLY = {*READING.split("|")}
@@ -130,7 +130,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("connect windsurf", ("--user", "--dry-run")),
     ("check", ()), ("status", ()), ("doctor", ()), ("docs", ()),
     ("index sync", ()), ("index rebuild", ()), ("tidy consolidate", ()), ("tidy digest", ()),
-    ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention plan", ()), ("tidy retention list", ()),
+    ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention plan", ()),
     ("tidy retention restore", ("trace-1-aaaaaa",)), ("index sinks status", ()), ("index sinks flush", ()),
     ("index store status", ()), ("index store use", ("sqlite",)), ("index ledger verify", ()), ("index ledger show", ()),
     ("index ledger export", ()),

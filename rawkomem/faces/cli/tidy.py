@@ -21,7 +21,7 @@ from .declarations import answer, prints_json, verbs
 from .opening import open_repository
 from .options import DRY_RUN
 from .syncing import with_bar
-from .terminal import note, say, say_json
+from .terminal import note
 
 APPLY = "--apply: Carry out the plan. Without this option, nothing is written."
 # other kinds change a memory that stays in use
@@ -293,7 +293,6 @@ RETAINED = Fields(
     entries=[Fields("kind id=target title", "+ {kind:<9} {title:100}")],
     moves=[MOVE],
 )
-MONTHS = Fields("*month")
 RESTORED = Fields(
     "moves unpacked",
     "{unpacked:?unpacked  %}\n{moves_lines:text}",
@@ -307,7 +306,6 @@ def retention_command() -> None:
 
     Examples:
       rawkomem tidy retention
-      rawkomem tidy retention list
     """
 
 
@@ -325,22 +323,6 @@ def retention_plan(repository: Repository, apply: bool, dry_run: bool, by: str) 
     """
     _refuse_both(apply, dry_run)
     return repository.retention.run(not apply, by)
-
-
-@retention_command.verb("list", MONTHS)
-def retention_list(repository: Repository, as_json: bool) -> None:
-    """List the months in the archive, with the number of their files; 0 means compressed.
-
-    Examples:
-      rawkomem tidy retention list
-    """
-    months = repository.retention.archived()
-    if as_json:
-        say_json(months, versioned=False)
-    for name, files in () if as_json else months.items():
-        say(f"{name}  {counted(files, 'file') if files else 'compressed'}")
-    if not months:
-        note("the archive is empty")
 
 
 @retention_command.verb("restore", "WHAT...", RESTORED)
