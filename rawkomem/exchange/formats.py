@@ -234,7 +234,17 @@ def usual_sources(project: str, home: str) -> list[str]:
         *(os.path.join(project, *path.split("/")) for path in usual),
         *_nested_instructions(project),
     ]
-    return [path for path in dict.fromkeys([*paths, auto]) if os.path.exists(path)]
+    return [
+        path
+        for path in dict.fromkeys([*paths, auto])
+        if os.path.exists(path) and not _is_in_skill(path, project)
+    ]
+
+
+def _is_in_skill(path: str, project: str) -> bool:
+    """Return whether a file is a part of a skill below the project; hosts load skills by themselves."""
+    folder = os.path.dirname(path)
+    return folder != project and os.path.exists(os.path.join(folder, "SKILL.md"))
 
 
 def _nested_instructions(project: str) -> Iterator[str]:

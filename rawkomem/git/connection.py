@@ -236,11 +236,12 @@ class _Connecting:
         names = {self.name, *map(self._name_of, self.layouts)}
         every = map(self._name_of, projects_in(self.tree, untracked=True))
         has_others = not names.issuperset(every)
-        if not has_others:
-            names.add(
-                TOP_NAME
-            )  # the lines of a connection at the top, which check all projects
-        files = tuple(self._without([*own, *self._hook_paths()], names))
+        # the lines of a connection at the top check all projects
+        of_hooks = names - {TOP_NAME} if has_others else names | {TOP_NAME}
+        files = (
+            *self._without(own, names),
+            *self._without(self._hook_paths(), of_hooks),
+        )
         gone = dict.fromkeys((f"{DRIVER_SECTION}.name", f"{DRIVER_SECTION}.driver"))
         is_needed = has_others and self._has_hook_after(files)
         unset = [] if is_needed else self._changed(gone, "set by 'connect git'")

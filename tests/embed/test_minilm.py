@@ -13,12 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rawkomem.embed.minilm import (
-    MINILM_FILE,
-    MINILM_HEADER,
-    MINILM_NAME,
-    MiniLmEmbedder,
-)
+from rawkomem.embed.minilm import MINILM_FILE, MINILM_HEADER, MINILM_NAME, MiniLmEmbedder
 from rawkomem.embed.static import is_embeddable
 from rawkomem.model.errors import RawkoError
 

@@ -45,8 +45,7 @@ def plan_pin(memory, place, by):
 
 
 PIN = ChangeKind(
-    reduce=lambda fields, entry: {"importance": "critical"},
-    tell=lambda entry: f"pinned to the {entry.extra['place']}",
+    reduce=lambda fields, entry: {"importance": "critical"}, tell=lambda entry: f"pinned to the {entry.extra['place']}"
 )
 
 

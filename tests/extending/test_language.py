@@ -8,13 +8,7 @@ from rawkomem.learn.proposed_conditions import propose_conditions
 from rawkomem.model.entries import Entry, Task
 from rawkomem.repository import Repository
 from rawkomem.text.conditions import match_condition
-from rawkomem.text.language import (
-    Language,
-    ending_stemmer,
-    language,
-    use_language,
-    word_set,
-)
+from rawkomem.text.language import Language, ending_stemmer, language, use_language, word_set
 
 TOY = Language(
     code="toy",

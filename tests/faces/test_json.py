@@ -62,16 +62,8 @@ RECORDS = [
 GOLD = [{"memory": "Use pnpm, never npm.", "when": "npm", "evidence": [{"quote": "never use npm here"}]}]
 SESSIONS = {"sessions": [{"id": "shop/01", "records": RECORDS, "gold": GOLD}]}
 SECRETS = [
-    {
-        "kind": kind,
-        "expected_redacted": expected,
-        "text_b64": b64encode(text).decode(),
-        "span_b64": "",
-    }
-    for kind, expected, text in (
-        ("secret:none", False, b"No secret."),
-        ("pii:email", True, b"kim@example.com"),
-    )
+    {"kind": kind, "expected_redacted": expected, "text_b64": b64encode(text).decode(), "span_b64": ""}
+    for kind, expected, text in (("secret:none", False, b"No secret."), ("pii:email", True, b"kim@example.com"))
 ]
 FILES: dict[str, object] = {
     "code.py": "x = 1\n",

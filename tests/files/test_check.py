@@ -74,10 +74,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
 def test_an_id_used_twice_is_an_error_in_both_places(project, memories):
     for name in ("a.md", "b.md"):
         (memories / name).write_text(front("id: same") + IDEAL, "utf-8")
-    assert told(check(project)) == [
-        "a.md:1 error id 'same' is used 2 times",
-        "b.md:1 error id 'same' is used 2 times",
-    ]
+    assert told(check(project)) == ["a.md:1 error id 'same' is used 2 times", "b.md:1 error id 'same' is used 2 times"]
 
 
 def test_a_change_about_nothing_is_a_warning(project, memories):

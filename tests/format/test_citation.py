@@ -66,10 +66,7 @@ def test_python_symbols_are_what_the_parser_says():
         lines = source.split("\n")
         for name, node in named(ast.parse(source)):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            assert "\n".join(lines[first - 1 : node.end_lineno]) in symbol_text(source, name, file.name), (
-                file,
-                name,
-            )
+            assert "\n".join(lines[first - 1 : node.end_lineno]) in symbol_text(source, name, file.name), (file, name)
             compared += 1
     assert compared > 100
 

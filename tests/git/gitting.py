@@ -39,8 +39,7 @@ class Git:
             cwd=self.folder, env={**clean, **who, **settings, **(env or {})}, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
-    def commit(self, message: str = "change", by: tuple[str, str] = PERSON, *flags: str) -> str:
+    def commit(self, message: str = "change", by: tuple[str, str] = PERSON, *flags: str) -> None:
         """Everything there is, as one commit."""
         self("add", "-A", by=by)
         self("commit", "-q", "-m", message, *flags, by=by)
-        return self("rev-parse", "HEAD")

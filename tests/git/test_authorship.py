@@ -80,7 +80,8 @@ def test_an_agent_cannot_revive_what_a_person_withdrew(git, memories, project):
 @pytest.mark.parametrize("merge", [("merge", "-q", "stale"), ("merge", "-q", "-s", "ours", "main")])
 def test_nor_by_a_branch_from_before(git, memories, project, merge):
     (memories / "a.md").write_text(entry("one"))
-    first = git.commit()
+    git.commit()
+    first = git("rev-parse", "HEAD")
     if "ours" not in merge:
         (memories / "b.md").write_text(entry("two"))
         git.commit()
@@ -454,7 +455,8 @@ def test_a_merge_keeps_the_authors_of_both_sides(git, memories, project):
 
 def test_checkout_and_reset(git, memories, project):
     (memories / "a.md").write_text(entry("one"))
-    first = git.commit()
+    git.commit()
+    first = git("rev-parse", "HEAD")
     (memories / "b.md").write_text(entry("two"))
     git.commit()
     git("reset", "-q", "--mixed", first)
@@ -506,7 +508,8 @@ def test_the_history_holds_the_entries_of_each_file_in_head(git, memories, proje
     (memories / "note.txt").write_text(entry("no memory"))
     (memories / "link.md").symlink_to("deep/a.md")
     (project / "outside.md").write_text(entry("outside"))
-    head = git.commit()
+    git.commit()
+    head = git("rev-parse", "HEAD")
     found = history_of(project)
     data = (memories / "deep" / "a.md").read_bytes()
     blob = git("hash-object", str(memories / "deep" / "a.md"))

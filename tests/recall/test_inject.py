@@ -497,8 +497,7 @@ def test_two_short_rules_of_one_page_arrive_in_full(project, rawkomem, git):
     (project / "CLAUDE.md").write_text(CHECKS)
     rawkomem("import", "CLAUDE.md", "--yes")
     rawkomem("review", "--all-from", "instructions", "--activate", "--yes")
-    git("add", "-A")
-    git("commit", "-qm", "Rules")
+    git.commit("Rules")
     shown = rawkomem("inject", "add a changelog line for the release").stdout
     assert "Write a line in CHANGELOG.md" in shown and "below Added, Changed and Fixed" in shown
     assert "digest" not in shown

@@ -69,10 +69,7 @@ def test_decay_tells_the_confidence_it_leaves(said, left):
 
 @by_case("memory-lane", "isMemoryValid")
 def test_validity(case):
-    window = {
-        "valid_from": case["input"]["validFromDays"],
-        "valid_until": case["input"]["validUntilDays"],
-    }
+    window = {"valid_from": case["input"]["validFromDays"], "valid_until": case["input"]["validUntilDays"]}
     of = memory(**{key: NOW + days * DAY for key, days in window.items() if days is not None})
     assert is_valid(of, NOW) is case["expected"]
 

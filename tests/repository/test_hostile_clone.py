@@ -561,8 +561,7 @@ def test_a_browser_that_goes_away_leaves_no_traceback(project, memories, capfd):
 def test_git_runs_nothing_that_a_repository_names(git, project, memories, rawkomem):
     """An unpacked archive may hold git's own settings."""
     (memories / "a.md").write_text(MEMORY)
-    git("add", "-A")
-    git("commit", "-qm", "x")
+    git.commit("x")
     hostile = project / ".git" / "hostile"
     hostile.write_text(f"#!/bin/sh\ntouch {project}/PWNED\n")
     hostile.chmod(0o755)

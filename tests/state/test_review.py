@@ -318,10 +318,7 @@ def used(id: str, of: str = "neolata:store.json#2", **state: object) -> Memory:
         (
             imported(status="active"),
             [Memory("r"), used("s")],
-            [
-                ("review", "m", {**ACTIVATED[2], "conflictsWith": ["r"]}),
-                ("link", "m", {"to": "s", "type": "keptBoth"}),
-            ],
+            [("review", "m", {**ACTIVATED[2], "conflictsWith": ["r"]}), ("link", "m", {"to": "s", "type": "keptBoth"})],
         ),
     ],
 )

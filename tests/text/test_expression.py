@@ -11,14 +11,7 @@ from rawkomem.state.strength import parse_expression
 from tests.cpu import cpu_seconds
 
 FIELDS = ("name", "size", "score", "tags", "at", "none")
-ROW = {
-    "name": "Redis cache",
-    "size": 7,
-    "score": 0.5,
-    "tags": ("db", "it's"),
-    "at": 1_767_225_600_000,
-    "none": None,
-}
+ROW = {"name": "Redis cache", "size": 7, "score": 0.5, "tags": ("db", "it's"), "at": 1_767_225_600_000, "none": None}
 
 
 def says(text: str) -> bool:

@@ -1,15 +1,7 @@
 """Whether two texts say the same, at each level."""
 
 import pytest
-from rawkomem.text.language import (
-    DUPLICATE,
-    NEAR_DUPLICATE,
-    SIMILAR,
-    is_copy,
-    says_same,
-    shared_words,
-    statement_of,
-)
+from rawkomem.text.language import DUPLICATE, NEAR_DUPLICATE, SIMILAR, is_copy, says_same, shared_words, statement_of
 
 RULE = "Retry the upload at most 60 times before the gateway gives up"
 

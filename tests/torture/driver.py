@@ -30,6 +30,8 @@ from rawkomem.learn.traces import ToldExperience
 from rawkomem.model.errors import RawkoError
 from rawkomem.repository import Repository
 
+from tests.torture.faults import prepare, remember
+
 OPTIONAL = ("lance", "postgres", "faces.mcp", "__main__", "transformer")
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.listdir", "os.scandir", "os.utime")
 SQLITE = {"ENOSPC": apsw.FullError, "EIO": apsw.IOError, "EACCES": apsw.CantOpenError}
@@ -46,16 +48,12 @@ def log_three(folder: str) -> int:
 
 def prepare_all(folder: str) -> int:
     """Make the repository that every case starts from."""
-    from tests.torture.faults import prepare
-
     prepare(Path(folder))
     return 0
 
 
 def remember_all(folder: str) -> int:
     """Fill this machine's records of a case."""
-    from tests.torture.faults import remember
-
     remember(Path(folder))
     return 0
 

@@ -15,7 +15,7 @@ from tests.torture.branches import Decisions, Forge, Pair, folded, place_in
 
 PAIRS = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "8"))
 DECISIONS = 6
-MANY = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", cases(1_000, 200)))
+MANY = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", cases(1_000, 120)))
 
 
 @pytest.fixture

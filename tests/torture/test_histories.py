@@ -25,7 +25,7 @@ FAILED_BEFORE = {
     "a memory has a status that somebody decided": (21, 26, 30, 41, 66, 120),
 }
 WANTED = [int(word) for word in os.environ.get("RAWKOMEM_SEEDS", "").split(",") if word]
-COUNT = cases(600, 60)
+COUNT = cases(600, 40)
 OTHERS = [seed for seed in range(COUNT) if not any(seed in seeds for seeds in FAILED_BEFORE.values())]
 PER_TEST = 10  # histories, so that several processes share the work
 GROUPS = [WANTED] if WANTED else [OTHERS[first : first + PER_TEST] for first in range(0, len(OTHERS), PER_TEST)]

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from tests.torture.faults import CLOCK, COMMANDS, NOW, Case, Driver, what_once_leaves
+from tests.torture.faults import CLOCK, COMMANDS, NOW, Case
 
 pytestmark = pytest.mark.slow
 
@@ -60,29 +60,25 @@ def calls_of(log, folder) -> list[tuple[str, int]]:
 
 @pytest.mark.skipif(not _works(), reason="strace is not installed, or may not trace here")
 @pytest.mark.parametrize("name", [name for name, (words, _) in COMMANDS.items() if not words[0].startswith("@")])
-def test_each_system_call_fails_once(name, tmp_path):
-    driver, log = Driver(tmp_path), tmp_path / "log"
-    try:
-        once = what_once_leaves(driver, name)[name][0]
+def test_each_system_call_fails_once(name, driver, left, tmp_path):
+    once, log = left[name][0], tmp_path / "log"
+    case = Case(driver, name, once)
+    assert strace(case, log)["code"] == 0
+    calls = calls_of(log, case.folder)
+    shutil.rmtree(case.folder)
+    source, met = random.Random(name), 0
+    wanted = min(COUNT, len(calls))
+    for call, number in source.sample(calls, min(TRIES * COUNT, len(calls))):
+        fault = source.choice(FAULTS)
         case = Case(driver, name, once)
-        assert strace(case, log)["code"] == 0
-        calls = calls_of(log, case.folder)
-        shutil.rmtree(case.folder)
-        source, met = random.Random(name), 0
-        wanted = min(COUNT, len(calls))
-        for call, number in source.sample(calls, min(TRIES * COUNT, len(calls))):
-            fault = source.choice(FAULTS)
-            case = Case(driver, name, once)
-            done = strace(case, log, "-e", f"inject={call}:{fault}:when={number}")
-            injected = [line for line in log.read_text("utf-8", "replace").splitlines() if "INJECTED" in line]
-            if done["code"] == -9 or any(f"{case.folder}/.rawko/" in line for line in injected):
-                met += 1
-                case.check({**done, "hit": injected or f"{call} {number} {fault}"})
-            else:
-                shutil.rmtree(case.folder)  # another call was the n-th this time
-            if met == wanted:
-                break
-        print(f"{name}: {met} faults in {len(calls)} calls")
-        assert met >= wanted / 2
-    finally:
-        driver.close()
+        done = strace(case, log, "-e", f"inject={call}:{fault}:when={number}")
+        injected = [line for line in log.read_text("utf-8", "replace").splitlines() if "INJECTED" in line]
+        if done["code"] == -9 or any(f"{case.folder}/.rawko/" in line for line in injected):
+            met += 1
+            case.check({**done, "hit": injected or f"{call} {number} {fault}"})
+        else:
+            shutil.rmtree(case.folder)  # another call was the n-th this time
+        if met == wanted:
+            break
+    print(f"{name}: {met} faults in {len(calls)} calls")
+    assert met >= wanted / 2

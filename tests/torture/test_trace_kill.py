@@ -92,4 +92,4 @@ def torture(folder, kills: int, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [2, 3])
 def test_many_kills(tmp_path, seed):
-    torture(tmp_path, cases(30, 6), seed)
+    torture(tmp_path, cases(30, 4), seed)

@@ -105,8 +105,7 @@ def test_where_people_vouch_a_person_lets_it_in(git, project, folder):
     with Repository.open(str(project), via="person") as here:
         here.add("Vouched for by a person")
         here.exchange.import_from(str(folder))
-        git("add", "-A")
-        git("commit", "-qm", "import")
+        git.commit("import")
         here.beliefs.review_all("neolata", "activate")
         one = here.get("mem_1")
         assert statuses(here) == STATUSES and one.vouched and not one.proposed

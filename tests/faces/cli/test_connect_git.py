@@ -192,8 +192,7 @@ def test_a_check_is_left_out_for_once(hooked, memories, rawkomem):
 
 
 @pytest.mark.parametrize(
-    "hook",
-    ["", "#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\nset -e\nexec true", "#!/usr/bin/env python3\nprint(1)\n"],
+    "hook", ["", "#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\nset -e\nexec true", "#!/usr/bin/env python3\nprint(1)\n"]
 )
 def test_remove_restores_every_byte(git, project, rawkomem, hook):
     attributes = project / ".rawko" / ".gitattributes"
@@ -336,15 +335,13 @@ def test_a_merge_names_the_change_whose_memory_the_other_branch_removed(hooked, 
     rawkomem("connect", "git")
     file = memories / "ledger.md"
     file.write_text(memory("mem_ledger"))
-    hooked("add", "-A")
-    hooked("commit", "-qm", "a rule")
+    hooked.commit("a rule")
     hooked("checkout", "-qb", "other")
     hooked("rm", "-q", str(file))
     hooked("commit", "-qm", "no rule")
     hooked("checkout", "-q", "-")
     rawkomem("amend", "mem_ledger", "--title", "The ledger is signed")
-    hooked("add", "-A")
-    hooked("commit", "-qm", "a better rule")
+    hooked.commit("a better rule")
     told = hooked.run("merge", "other", "-m", "both")
     assert told.returncode == 0
     assert "this change of 'mem_ledger' (mem_ledger) has no effect: its memory was removed" in told.stdout + told.stderr
@@ -447,6 +444,16 @@ def test_the_merge_driver_stays_until_the_last_project_is_uninstalled(is_top, mo
     assert not mono.run("config", "merge.rawkomem.driver").stdout
     hook = mono.folder / ".git" / "hooks" / "pre-commit"
     assert "rawkomem" not in (hook.read_text() if hook.exists() else "")
+
+
+def test_uninstalling_at_the_top_leaves_the_check_of_the_projects_below(mono, rawkomem):
+    rawkomem("init", cwd=mono.folder)
+    rawkomem("connect", "git", cwd=mono.folder)
+    rawkomem("uninstall", "--yes", cwd=mono.folder)
+    assert mono.run("config", "merge.rawkomem.driver").stdout
+    assert "api/.rawko/memories/b.md:8: secrets" in add_secret(mono, "api", None)
+    rawkomem("connect", "git", "--remove", cwd=mono.folder)
+    assert not (mono.folder / ".git" / "hooks" / "pre-commit").exists()
 
 
 def test_a_commit_checks_the_projects_that_it_changes_and_no_other(mono, rawkomem):

@@ -39,13 +39,7 @@ def test_the_demo_shows_every_step_as_a_person_typed_it(rawkomem, tmp_path):
     told = done.stdout
     steps = re.findall(r"^(\d)\. ", told, re.MULTILINE)
     assert steps == [str(number) for number in range(1, 9 if shutil.which("git") else 8)]
-    for real in (
-        "stored  mem_",
-        "whenToUse fired",
-        "conflicts with mem_",
-        "supersedes mem_",
-        "reinforcements: 0 → 1",
-    ):
+    for real in ("stored  mem_", "whenToUse fired", "conflicts with mem_", "supersedes mem_", "reinforcements: 0 → 1"):
         assert real in told
     folder = done.stderr.strip().rpartition("look around in ")[2]
     assert "Payments" in rawkomem("list", cwd=folder).stdout

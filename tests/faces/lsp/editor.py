@@ -82,10 +82,7 @@ class Editor:
                 return params.diagnostics
 
     def at(self, name: str, line: int, character: int) -> dict:
-        return {
-            "text_document": lsp.TextDocumentIdentifier(self.uri(name)),
-            "position": lsp.Position(line, character),
-        }
+        return {"text_document": lsp.TextDocumentIdentifier(self.uri(name)), "position": lsp.Position(line, character)}
 
     async def symbols(self, query: str) -> list[tuple[str, str]]:
         found = await self.client.workspace_symbol_async(lsp.WorkspaceSymbolParams(query))

@@ -7,11 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 from rawkomem.faces.web import page_views
-from rawkomem.faces.web.page_markdown import (
-    ALLOWED_ATTRIBUTES,
-    ALLOWED_TAGS,
-    open_renderer,
-)
+from rawkomem.faces.web.page_markdown import ALLOWED_ATTRIBUTES, ALLOWED_TAGS, open_renderer
 from rawkomem.faces.web.page_server import HEALTH, KEPT_VIEWS, MAX_WRONG_CODES, VIEWS
 from rawkomem.files.session_records import note_effects, note_use
 from rawkomem.model.entries import Draft, Entry
@@ -607,8 +603,7 @@ def test_what_people_write_stays():
 
 def test_links_to_the_web_and_to_memories():
     html = render(
-        "[docs](https://example.org/a) and [[why apsw]] and [[mem_1|that one]]",
-        lambda name: (name, f"Title of {name}"),
+        "[docs](https://example.org/a) and [[why apsw]] and [[mem_1|that one]]", lambda name: (name, f"Title of {name}")
     )
     assert '<a href="https://example.org/a" target="_blank" rel="noopener noreferrer nofollow">docs</a>' in html
     assert 'href="#/memory/why%20apsw"' in html and ">Title of why apsw</a>" in html

@@ -89,8 +89,7 @@ def rule(memories, git, repository):
         file = memories / f"rule-{number}.md"
         file.write_text(RULE.format(guard=guard, title=title, number=number, why=WHY))
         if commit:
-            git("add", "-A")
-            git("commit", "-qm", "rule")
+            git.commit("rule")
         return file
 
     return store
@@ -235,8 +234,7 @@ def test_a_commit_counts_at_the_next_call(rule, tell, git):
     rule("remind", "Something else", 1)
     rule("deny", "Typed in an editor", 2, commit=False)
     assert decision(tell("claude", "before-tool", claude("PreToolUse", **COMMAND)))[0] == "remind"
-    git("add", "-A")
-    git("commit", "-qm", "vouched")
+    git.commit("vouched")
     assert decision(tell("claude", "before-tool", claude("PreToolUse", **COMMAND)))[0] == "deny"
 
 
@@ -255,8 +253,7 @@ def test_what_is_not_in_use_does_nothing(change, rule, tell, repository, git):
         repository.beliefs.archive(id)
     else:
         repository.delete(id)
-    git("add", "-A")
-    git("commit", "-qm", change)
+    git.commit(change)
     assert tell("claude", "before-tool", call) == ""
 
 
@@ -294,8 +291,7 @@ def test_two_texts_at_a_time_and_the_titles_of_the_others(memories, git, tell):
         (memories / f"{name}.md").write_text(
             f"---\ntitle: {title}\nappliesTo:\n  paths: ['{glob}']\n---\n\nWhy {name}.\n"
         )
-    git("add", "-A")
-    git("commit", "-qm", "rules")
+    git.commit("rules")
     write = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/marked/a.txt", "content": "A zeppelin"}}
     heard = [decision(tell("claude", "before-tool", claude("PreToolUse", **write)))[1] for _ in range(3)]
     texts = [[name for name, _, _ in rules if f"Why {name}." in text] for text in heard]
@@ -314,8 +310,7 @@ def test_a_write_gets_the_rules_of_its_folder_that_it_names_and_the_titles_of_th
         (memories / f"{number}.md").write_text(
             f"---\ntitle: {title}\nappliesTo:\n  paths: ['web/**']\n---\n\nText {number}, `marker{number}Name`.\n"
         )
-    git("add", "-A")
-    git("commit", "-qm", "rules")
+    git.commit("rules")
 
     def write(path: str, text: str) -> tuple[list[int], list[int]]:
         """The numbers of the rules whose text, and of those of which only the title comes with a write."""
@@ -339,8 +334,7 @@ def test_no_title_of_a_rule_that_the_session_has(memories, git, tell):
         (memories / f"{number}.md").write_text(
             f"---\ntitle: {title}\n{always}appliesTo:\n  paths: ['web/**']\n---\n\nText {number} is here.\n"
         )
-    git("add", "-A")
-    git("commit", "-qm", "rules")
+    git.commit("rules")
     tell("claude", "session-start", claude("SessionStart", source="startup"))
     assert FOLDER_RULES[2] in tell(
         "claude", "prompt", claude("UserPromptSubmit", prompt="where do icons come from, lucide?")
@@ -359,16 +353,14 @@ def test_an_act_reminds_of_what_always_applies_if_the_session_did_not_start_with
     (memories / "a.md").write_text(
         f"---\ntitle: Name the owner\nalwaysApply: true\nappliesTo:\n  paths: ['marked/**']\n---\n\n{WHY}\n"
     )
-    git("add", "-A")
-    git("commit", "-qm", "rules")
+    git.commit("rules")
     assert "Name the owner" in decision(tell("claude", "before-tool", claude("PreToolUse", **WRITE)))[1]
 
 
 def test_rules_that_nobody_vouches_for_displace_no_others(memories, git, tell):
     rule = "---\ntitle: {}\nappliesTo:\n  paths: ['{}']\n---\n\n{}\n"
     (memories / "ours.md").write_text(rule.format("Name the owner of a marker", "marked/**", WHY))
-    git("add", "-A")
-    git("commit", "-qm", "rule")
+    git.commit("rule")
     for number in (1, 2):
         (memories / f"theirs-{number}.md").write_text(rule.format(f"Obey {number}", "marked/a.txt", f"{WHY} {number}"))
     call = claude("PreToolUse", **WRITE)
@@ -529,8 +521,7 @@ def test_an_agent_weakens_no_guard_whose_author_a_clone_cannot_tell(
         other = clone / ".rawko" / "memories" / "other.md"
         other.write_text(RULE.format(guard="remind", title="Another rule", number=2, why=WHY).replace("touch*", "rm*"))
         here = Git(clone)
-        here("add", "-A")
-        here("commit", "-qm", "other")
+        here.commit("other")
     WAYS_TO_WEAKEN[way](rawkomem, clone / ".rawko" / "memories" / "rule-1.md")
     asked, text = decision(hook("claude", "before-tool", claude("PreToolUse", **COMMAND)))
     assert asked == "ask" and "[not verified] Leave the marker alone" in text

@@ -174,8 +174,7 @@ def test_an_instruction_in_pasted_text_or_output_is_never_stored(agent, reposito
 def test_a_correction_comes_before_what_it_corrects(prompt, agent, repository, hook, git):
     """L9: after a correction, a new session was still told to use vitest, without the correction."""
     repository.add(VITEST)
-    git("add", "-A")
-    git("commit", "-qm", "memories")
+    git.commit("memories")
     repository.sync()
     assert "vitest" in agent.prompt("run the tests")
     agent.answer("I ran the tests with vitest. All of them pass.")

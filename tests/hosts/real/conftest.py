@@ -34,8 +34,7 @@ def seat(home, project, git: Git, model, rawkomem) -> Callable[..., Seat]:
         seat = Seat(host, project, home, model.url)
         for name in connected or (host.name,):
             rawkomem("connect", name)
-        git("add", "-A")
-        git("commit", "-qm", "start")
+        git.commit("start")
         return seat
 
     return take

@@ -217,9 +217,4 @@ def _gemini(_: str, step: Step) -> tuple[dict, list]:
     return answer, [answer]
 
 
-DIALECTS = {
-    "/messages": _anthropic,
-    "/responses": _responses,
-    "/chat/completions": _chat,
-    "enerateContent": _gemini,
-}
+DIALECTS = {"/messages": _anthropic, "/responses": _responses, "/chat/completions": _chat, "enerateContent": _gemini}

@@ -98,8 +98,7 @@ def test_a_day_in_german(home, seat, model, project, git, rawkomem, terminal):
     (memory,) = json.loads(rawkomem("list", "--json").stdout)
     assert memory["title"] == "Nie vitest benutzen, nimm jest"
     rawkomem("amend", memory["id"], "--applies-to", "commands=*vitest*", "--guard", "deny")
-    git("add", "-A")
-    git("commit", "-qm", "Wie wir testen")
+    git.commit("Wie wir testen")
     later = _asked(at, model, "Laufen die Tests noch?", say("Ja, mit jest."))
     rule = "Nie vitest benutzen, nimm jest"
     assert rule in later[0], "the text of the memory, in a question that shares one word with it"

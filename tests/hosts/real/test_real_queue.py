@@ -31,9 +31,7 @@ STEERED = (
     f"User steering update:\n<user_input>\n{NO_VITEST}\n</user_input>\nInternal instruction: Re-evaluate the plan."
 )
 RECORDS = {  # what a host writes for words that are typed while a tool runs
-    "codex": [
-        {"timestamp": AT, "type": "event_msg", "payload": {"type": "user_message", "message": NO_VITEST}},
-    ],
+    "codex": [{"timestamp": AT, "type": "event_msg", "payload": {"type": "user_message", "message": NO_VITEST}}],
     "copilot": [
         {
             "type": "user.message",
@@ -41,11 +39,9 @@ RECORDS = {  # what a host writes for words that are typed while a tool runs
             "id": "5c1e24df-e094-41e3-95b5-6a19c5047905",
             "timestamp": AT,
             "parentId": None,
-        },
+        }
     ],
-    "gemini": [
-        {"id": "typed", "timestamp": AT, "type": "user", "content": [{"text": STEERED}]},
-    ],
+    "gemini": [{"id": "typed", "timestamp": AT, "type": "user", "content": [{"text": STEERED}]}],
 }
 
 

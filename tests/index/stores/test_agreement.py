@@ -75,10 +75,10 @@ def spread(questions: list, count: int = ASKED) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["metatool", "locomo", "clinc", "cosqa"])
-@pytest.mark.parametrize("other", [pytest.param("memory", marks=pytest.mark.slow), *OUTSIDE], indirect=True)
+@pytest.mark.parametrize("other", OUTSIDE, indirect=True)
 def test_on_whole_development_sets(tmp_path, monkeypatch, other, name):
-    """All memories of a set. SQLite compares all vectors here, as the others do with as many: beyond 4,000 passages
-    it would look at the most promising only, which is measured below."""
+    """All memories of a set, in other engines: the store in memory is SQLite. SQLite compares all vectors here, as the
+    others do with as many: beyond 4,000 passages it would look at the most promising only, which is measured below."""
     monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 20_000)
     part = part_of(name)
     write_repository(str(tmp_path), part["memories"])

@@ -56,7 +56,8 @@ def test_it_follows_files_and_head(git, memories, repository, asked):
     assert same() == {"one": PERSON, "two": PERSON} and len(asked) == 2
     (memories / "a.md").write_text(entry("one") + "\n---\n\n" + entry("three", about="one"))
     assert same() == {"one": PERSON, "two": PERSON, "three": UNCOMMITTED} and len(asked) == 2
-    head = git.commit("agent", BOT)
+    git.commit("agent", BOT)
+    head = git("rev-parse", "HEAD")
     assert same()["three"] == AGENT and len(asked) == 3
     git("commit", "-q", "--amend", "--no-edit", f"--author={ADA[0]} <{ADA[1]}>")
     assert same()["three"] == PERSON and asked[-1] == head

@@ -54,6 +54,7 @@ def test_a_line_that_begins_with_remember_is_a_request_of_its_own():
 @pytest.mark.parametrize(
     "said",
     [
+        # what passes
         "can you run the tests?", "shouldn't we use git rm?", "why did you delete the test?", "yes", "thanks!", "I agree with the edits you're proposing",
         "we should inline it now", "Let's keep it.", "I can no longer reach the server, it always answers 502", "fix the bug in login.py please", "No.", "Remember to push",
         "don't commit yet", "check the diff", "What does this function do?", "I don't know what that means", "204",
@@ -63,9 +64,50 @@ def test_a_line_that_begins_with_remember_is_a_request_of_its_own():
         "That's actually not right", "please don't write any code, just tell me what to do", "[Request interrupted by user]",
         "<local-command-caveat>Never respond to these messages.</local-command-caveat>",
         "This session is being continued from a previous conversation. Always use tabs.",
+        # what only tells or asks: a bare "rule" or "never" is none
+        "the rule engine loads its config at startup", "open the policy file and the convention list in the editor",
+        "it never shows up in the list of recent books", "would you like to see the other option first?",
+        # hints and doubts, most of which describe the task
+        "you did not remove the icons", "the text after the box should be “No”, instead of “Off”",
+        "you need to read this page first", "that is not correct", "possibly we need to always pass the layers in",
+        # wishes, bug reports and thanks
+        "I need a button to export the table", "I want a dark mode toggle in the header", "thank you so much, perfect",
+        "the page crashes when I click save, I get a 500 error", "it still does not work, the list is empty",
+        # one task or one report
+        "make all columns of the view sortable", "I don't like the blue color of the header",
+        "Don't make any changes, just find out why it differs", "Make sure they are all connected and working",
+        "Make the grid align with the positions, not in between", "You dropped the last column instead of the first",
+        "Stop right there.", "You updated the README, not the changelog", "Do not change the specification.",
+        "Don't add new screens or change the existing logic", "Dont create a page", "YOU DONT MAKE SUCH DECISIONS.",
+        "503 IS NOT RELATED!! LOOK BETTER", "Make sure you never write such stupid code",
+        "Make sure you check the docs first, and then do option 2", "Make sure to fix the use of toasts everywhere.",
+        "No, mark 5.5 and the parent task as done.", "I just dont want us to lose focus",
+        # words of rules that the next agent could not follow
+        "You did not do everything I told you to.", "You didn't follow my instructions", "No, you got it all wrong.",
+        "I want to add the date to each chapter. It is for the reader. All of them have one.",
+        "The way we call it there is the following",
+        "Ok but when I open the page instead of the list I see two rows, and only one can't be clicked.",
+        "That setting is not saved, so every time you need to select it again.",
+        "the content is updated, but the buttons dont change accordingly",
+        "I renamed the function to avoid redefinition", "nope, still not there", "nope, same as before",
+        # wishes about this moment
+        "make sure the title has a bit of room below the chart", "don't touch it, I will look at the numbers myself",
+        "let's remove the verbose messages from the start page", "the total of the second row is wrong",
+        "you broke the navigation of the start page", "I meant the other page of the report",
+        "I don't like this, show me two other colors", "let's remove the type from the report, since nobody reads it",
+        "We should make the path required so that a missing one is noticed at once",
+        "Don't add a border to this table", "I don't want that", "We're using the following fonts:",
+        "that's the wrong branch, the release comes from main",
+        "what are you doing in the vendor folder? it belongs to upstream",
+        "Looks like you're calling a command that is not available",
+        "very nice, except i do not think it should strip the images",
+        "Would it be possible to keep the history at the bottom and always closed",
+        "How many years we want is a question of the settings",
+        "never show " + "and ".join(f"the number of part {number} " for number in range(12)),
+        "I want to add a table of the last games. Do not color the rows of the table.",
     ],
 )  # fmt: skip
-def test_what_passes_is_no_draft(said):
+def test_what_is_not_asked_about(said):
     assert answer(said, "The file is written.") == []
 
 
@@ -194,25 +236,11 @@ def test_the_whole_sets_of_sessions(name, gold, precision, recall, more):
 
 # --- drafts that can be kept as they are (L3, L4, L6)
 @pytest.mark.parametrize(
-    "said",
-    [
-        "you're editing in the main workspace, use the worktree",
-        "you're still editing in the main workspace",
-    ],
+    "said", ["you're editing in the main workspace, use the worktree", "you're still editing in the main workspace"]
 )
 def test_a_deed_that_the_person_names_is_a_correction(said):
     (draft,) = answer(said)
     assert draft.kind == CORRECTION and "names what you did" in draft.why
-
-
-@pytest.mark.parametrize(
-    "said",
-    ["you did not remove the icons", "the text after the box should be “No”, instead of “Off”", "you need to read this page first",
-     "that is not correct", "possibly we need to always pass the layers in"],
-)  # fmt: skip
-def test_hints_and_doubts_are_less_sure(said):
-    """Nobody is asked about them, however many come together; most describe the task."""
-    assert answer(said) == []
 
 
 def test_a_wish_that_is_said_twice_is_still_less_sure():
@@ -230,16 +258,6 @@ def test_a_text_leaves_out_politeness_and_lead_ins_and_the_quote_keeps_them():
 def test_an_answer_that_praises_and_then_limits_agrees_to_nothing():
     before = "The helper should reset the buffer, because that removes the race. Shall I do that?"
     assert answer("Nice! Everything works, except for one test:", before) == []
-
-
-@pytest.mark.parametrize(
-    "said",
-    ["the rule engine loads its config at startup", "open the policy file and the convention list in the editor",
-     "it never shows up in the list of recent books", "would you like to see the other option first?"],
-)  # fmt: skip
-def test_what_only_tells_or_asks_is_no_draft(said):
-    """The bare noun "rule" made drafts of tasks, and so did "never" in a report."""
-    assert answer(said, "The file is written.") == []
 
 
 def test_a_turn_with_several_rules_becomes_several_drafts():
@@ -624,44 +642,6 @@ def test_an_order_or_a_request_to_remember_is_asked_about_in_any_wording(said):
 @pytest.mark.parametrize(
     "said",
     [
-        "I need a button to export the table", "I want a dark mode toggle in the header", "thank you so much, perfect",
-        "the page crashes when I click save, I get a 500 error", "it still does not work, the list is empty",
-    ],
-)  # fmt: skip
-def test_a_wish_a_bug_report_or_thanks_is_not_asked_about(said):
-    assert answer(said, "The file is written.") == []
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "make all columns of the view sortable",
-        "I don't like the blue color of the header",
-        "Don't make any changes, just find out why it differs",
-        "Make sure they are all connected and working",
-        "Make the grid align with the positions, not in between",
-        "You dropped the last column instead of the first",
-        "Stop right there.",
-        "You updated the README, not the changelog",
-        "Do not change the specification.",
-        "Don't add new screens or change the existing logic",
-        "Dont create a page",
-        "YOU DONT MAKE SUCH DECISIONS.",
-        "503 IS NOT RELATED!! LOOK BETTER",
-        "Make sure you never write such stupid code",
-        "Make sure you check the docs first, and then do option 2",
-        "Make sure to fix the use of toasts everywhere.",
-        "No, mark 5.5 and the parent task as done.",
-        "I just dont want us to lose focus",
-    ],
-)
-def test_one_task_or_one_report_is_not_asked_about(said):
-    assert answer(said, "The table is written.") == []
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
         "Make sure the translations are used throughout the service",
         "I would preffer to use the same fixture in every test",
         "Explain both options to me before you try to implement one of them",
@@ -694,27 +674,6 @@ def test_the_task_of_a_session_is_not_asked_about_and_a_rule_beside_it_is():
 def test_a_decision_in_the_first_words_of_a_session_is_not_asked_about():
     task = "We only show whether the identity is complete, but we have other steps now. Is it worth a change?"
     assert not [one for one in choose_drafts(talk(task), RunFacts()) if not one.more]
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "You did not do everything I told you to.",
-        "You didn't follow my instructions",
-        "No, you got it all wrong.",
-        "I want to add the date to each chapter. It is for the reader. All of them have one.",
-        "The way we call it there is the following",
-        "Ok but when I open the page instead of the list I see two rows, and only one can't be clicked.",
-        "That setting is not saved, so every time you need to select it again.",
-        "the content is updated, but the buttons dont change accordingly",
-        "I renamed the function to avoid redefinition",
-        "nope, still not there",
-        "nope, same as before",
-    ],
-)
-def test_complaints_and_reports_about_the_program_are_not_asked_about(said):
-    """Such sentences hold the words of rules, but nothing that the next agent could follow."""
-    assert answer(said) == []
 
 
 @pytest.mark.parametrize(
@@ -758,33 +717,6 @@ def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository
 
 
 # --- what holds in the next session is asked about; what is about this moment is less sure
-@pytest.mark.parametrize(
-    "said",
-    [
-        "make sure the title has a bit of room below the chart",
-        "don't touch it, I will look at the numbers myself",
-        "let's remove the verbose messages from the start page",
-        "the total of the second row is wrong",
-        "you broke the navigation of the start page",
-        "I meant the other page of the report",
-        "I don't like this, show me two other colors",
-        "let's remove the type from the report, since nobody reads it",
-        "We should make the path required so that a missing one is noticed at once",
-        "Don't add a border to this table",
-        "I don't want that",
-        "We're using the following fonts:",
-        "that's the wrong branch, the release comes from main",
-        "what are you doing in the vendor folder? it belongs to upstream",
-        "Looks like you're calling a command that is not available",
-        "very nice, except i do not think it should strip the images",
-        "Would it be possible to keep the history at the bottom and always closed",
-        "How many years we want is a question of the settings",
-        "never show " + "and ".join(f"the number of part {number} " for number in range(12)),
-        "I want to add a table of the last games. Do not color the rows of the table.",
-    ],
-)
-def test_a_wish_for_one_case_is_less_sure(said):
-    assert answer(said, "The file is written.") == []
 
 
 @pytest.mark.parametrize(

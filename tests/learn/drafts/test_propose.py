@@ -98,11 +98,7 @@ def test_a_correction_comes_up_when_the_same_is_asked_again():
     [
         ("no, never run bare pytest here, use make suite", "make suite|pytest", "execute the suite"),
         ("use pnpm, not npm", "npm|pnpm", "install lodash"),
-        (
-            "don't edit generated/schema.ts, change schema.graphql instead",
-            "schema.ts|schema.graphql",
-            "regenerate it",
-        ),
+        ("don't edit generated/schema.ts, change schema.graphql instead", "schema.ts|schema.graphql", "regenerate it"),
         ("no, never deploy from a laptop, push a tag instead", "", "deploy the site"),
         ("no, never touch the blue boxes", "blue boxes", "paint the blue boxes"),
         (

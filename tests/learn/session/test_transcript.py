@@ -106,13 +106,7 @@ def test_a_huge_file_is_read_as_a_stream(tmp_path):
     assert last == ["at the end"] and peak < 10_000_000
 
 
-@pytest.mark.parametrize(
-    ("data", "hint"),
-    [
-        (b"\x7fELF\0\0\0", "give another"),
-        (b"[1, 2", "complete"),
-    ],
-)
+@pytest.mark.parametrize(("data", "hint"), [(b"\x7fELF\0\0\0", "give another"), (b"[1, 2", "complete")])
 def test_what_is_no_transcript_is_refused(data, hint):
     with pytest.raises(BadInput) as caught:
         read(data)
@@ -207,10 +201,7 @@ def test_what_people_say_beside_tools_stays(sample):
         (
             {
                 "file_path": "a.md",
-                "edits": [
-                    {"old_string": "a", "new_string": "a\nb"},
-                    {"old_string": "c", "new_string": "d"},
-                ],
+                "edits": [{"old_string": "a", "new_string": "a\nb"}, {"old_string": "c", "new_string": "d"}],
             },
             [Did("i", file="a.md", written="b\nd")],
         ),

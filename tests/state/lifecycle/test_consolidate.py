@@ -6,12 +6,7 @@ from hypothesis import strategies as st
 from rawkomem.model.entries import Entry, Plan
 from rawkomem.state.changes import CORROBORATED
 from rawkomem.state.digests import Digesting, digest_text, plan_archive_sources, plan_digests
-from rawkomem.state.housekeeping import (
-    consolidation_steps,
-    plan_consolidate,
-    plan_corroborations,
-    plan_dedupe,
-)
+from rawkomem.state.housekeeping import consolidation_steps, plan_consolidate, plan_corroborations, plan_dedupe
 
 from tests.commands import cases
 from tests.state.lifecycle.lives import AT_NOW, RULES, census_of, said, similar, turned
