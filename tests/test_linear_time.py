@@ -81,7 +81,6 @@ from rawkomem.text.prose import (
     summarize,
     topic_slug,
     without_code,
-    without_links,
 )
 from rawkomem.text.prose import escaped_line as plain_line
 from rawkomem.text.safe import safe_body, safe_title
@@ -333,7 +332,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "without_markup": without_markup,
     "read_skill": read_skill,
     "cut_headings": cut_headings,
-    "without_links": without_links,
     "plain_line": plain_line,
     "fronts": lambda text: fronts(lines_of(text)),
     "names_in": lambda text: names_in(lines_of(text)),

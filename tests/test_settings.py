@@ -157,7 +157,7 @@ WRONG = [
     ("predicates: {z: {normalize: foo}}", "predicates.z.normalize must be one of none, trim, "),
     ("predicates: {z: {frob: x}}", "predicates.z.frob is not a setting"),
     ("sinks: 3", "sinks must hold folder, "),
-    ("contents: sometimes", "contents must be on or off"),
+    ("recordSessions: sometimes", "recordSessions must be on or off"),
     ("ledger: maybe", "ledger must be one of on, writes, off"),
     ("store: cloud", "store must be sqlite, or a store of an installed package"),
     ("privacy: {names: [[a, b], c]}", "privacy.names must be a list of texts"),
@@ -187,8 +187,8 @@ def test_where_the_default_would_be_less_careful_a_wrong_value_is_the_careful_on
     [
         ("a: 1\na: 2\n", "config.yaml:2: duplicate key 'a'"),
         ("- x\n", "config.yaml:1: "),
-        ("contents: 'on\n", "not valid YAML"),
-        (b"contents: \xff\xfe\n", "is not UTF-8 text (byte 10)"),
+        ("recordSessions: 'on\n", "not valid YAML"),
+        (b"recordSessions: \xff\xfe\n", "is not UTF-8 text (byte 16)"),
         ("# " + "x" * 70_000 + "\n", "is larger than 64 KiB"),
         ("a: " + "[" * 20 + "]" * 20 + "\n", "nested deeper"),
     ],
@@ -258,7 +258,7 @@ def test_a_value_of_the_repository_never_becomes_a_setting_of_the_user(project):
 
 
 def test_cached_settings_need_no_table(project):
-    text = "contents: on\nagents: {developer: {budget: 7}}\n"
+    text = "recordSessions: on\nagents: {developer: {budget: 7}}\n"
     before, _ = load(project, text, user="embedder: {start: serve}\ntrust: {maxUnverified: 1}\n")
     assert before.limits("developer").budget == 7 and before.embedder.start == "serve" and before.max_unverified == 1
     code = (
@@ -273,9 +273,9 @@ def test_cached_settings_need_no_table(project):
 
 @pytest.mark.parametrize("data", [b"", b"x", b"\x00" * 50, marshal.dumps(3), marshal.dumps(("a", "b", "c", "d"))])
 def test_a_broken_cache_is_made_again(project, data):
-    load(project, "contents: on\n")
+    load(project, "recordSessions: on\n")
     cached(project).write_bytes(data)
-    assert load_settings(Layout(str(project / ".rawko")), print).contents
+    assert load_settings(Layout(str(project / ".rawko")), print).record_sessions
     assert cached(project).stat().st_mode & 0o077 == 0, "it may hold a password"
 
 

@@ -29,7 +29,6 @@ VIEWS = {
     "edit": (f"#/memory/{PRICES}/edit", ".memory-form"),
     "new": ("#/new", ".memory-form"),
     "graph": ("#/graph", ".canvas[data-ready=true]"),
-    "timeline": ("#/timeline", ".moment"),
     "review": ("#/review", ".waiting .card"),
     "draft": ("#/review/draft:drf_5c1d2e3f4a5b", "[data-waits=draft]"),
     "health": ("#/health", ".check"),

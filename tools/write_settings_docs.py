@@ -72,7 +72,6 @@ VARIABLES = """
 | `RAWKOMEM_STORE` | The search store; overrides every file. |
 | `RAWKOMEM_LANGUAGE` | The language of the memories: `en` (default) or `de`. Conditions, topics and summaries follow it. [Contradictions](belief.md#contradictions-in-plain-sentences) do not need it: the language of each memory is recognized. Words are searched by English stems in every language. |
 | `RAWKOMEM_LANCEDB_URL`, `RAWKOMEM_POSTGRES_URL` | The store's address; overrides `store.url` unless that is `env:NAME`. |
-| `RAWKOMEM_MCP_TOKEN` | The token of `rawkomem mcp --http PORT`, instead of a new one ([MCP](mcp.md#http)). |
 | `RAWKOMEM_SKIP` | An exception for one commit: see [git](git.md#exceptions). |
 | `RAWKOMEM_NOW` | A fixed time (ISO 8601), for runs that can be repeated. |
 | `RAWKOMEM_LEARNING` | rawkomem sets it for the model command that it runs: below that command, nothing is learned. |

@@ -31,20 +31,12 @@ from ..hosts.hook_prompt import rehearsed
 from ..hosts.hooks import MIN_REQUEST_TURNS, next_request
 from ..hosts.known_hosts import HOSTS
 from ..hosts.replay import (
-    COVERED,
-    IGNORED,
-    MISSING,
-    SILENT,
-    TITLED,
-    Correction,
     Past,
     past_answers,
     read_recorded_sessions,
     recorded_pasts,
-    replay,
 )
 from ..learn.drafts import choose_drafts
-from ..learn.proposed_conditions import propose_acts
 from ..learn.transcripts import read_session
 from ..learn.turns import ASSISTANT, RunFacts, Turn, host_of, turns_of_record
 from ..model.entries import AGREED, Draft, Entry, Task
@@ -53,9 +45,7 @@ from ..model.ids import slug
 from ..model.values import record
 from ..redaction.find import find_secrets, redact
 from ..repository import Repository
-from ..text.acts import APPLIES_KEY, patterns_given
 from ..text.language import language
-from ..text.prose import first_sentence
 
 Record = dict[str, Any]
 
@@ -180,76 +170,6 @@ def _words(text: str) -> frozenset[str]:
 
 
 MAX_TITLE_CHARS = 100
-
-
-def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> Record:
-    """Return the counts of all sessions, of each session and of each kind.
-
-    A session is replayed with the gold memories of the sessions before it in its file, and for `own` once more with its
-    own gold memories.
-    """
-    stored = 0
-    corrections: list[Correction] = []
-    with_own: list[Correction] = []
-    each: dict[str, dict[str, int]] = {}
-    for file in files:
-        with (
-            tempfile.TemporaryDirectory(prefix="rawkomem-replay-") as folder,
-            Repository.init(folder, warn=lambda text: None) as repository,
-        ):
-            sessions = zip(
-                read_recorded_sessions(file), recorded_pasts([file]), strict=True
-            )
-            for session, past in sessions:
-                tell(f"session {past.name}")
-                replayed = replay(repository, past)
-                gold = session.get("gold", [])
-                repository.add_many([_entry_of_gold(rule) for rule in gold])
-                stored += len(gold)
-                corrections += replayed.corrections
-                with_own += (
-                    replay(repository, past).corrections if replayed.corrections else ()
-                )
-                each[past.name] = {
-                    "prompts": len(replayed.answers),
-                    **verdict_counts(replayed.corrections),
-                }
-    return {
-        "sessions": len(each),
-        "prompts": sum(row["prompts"] for row in each.values()),
-        "gold": stored,
-        **verdict_counts(corrections),
-        "own": verdict_counts(with_own),
-        "kinds": {
-            kind: verdict_counts(one for one in corrections if one.draft.kind == kind)
-            for kind in sorted({one.draft.kind for one in corrections})
-        },
-        "each": each,
-    }
-
-
-def _entry_of_gold(memory: Record) -> Entry:
-    title = (first_sentence(memory["memory"]) or memory["memory"])[:MAX_TITLE_CHARS]
-    acts = propose_acts(memory["memory"])
-    return Entry(
-        title=title,
-        when=(memory["when"],) if memory.get("when") else (),
-        body=memory["memory"],
-        extra={APPLIES_KEY: patterns_given(acts)} if acts else {},
-    )
-
-
-def verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
-    """Return how many corrections there are, and how many of each verdict."""
-    verdicts = Counter(one.verdict for one in corrections)
-    names = {
-        verdict: verdict.replace(" ", "_")
-        for verdict in (COVERED, IGNORED, TITLED, SILENT, MISSING)
-    }
-    return {
-        "corrections": verdicts.total(),
-        **{name: verdicts[verdict] for verdict, name in names.items()},
-    }
 
 
 # `bench secrets`: measure on a labeled corpus how well redaction finds secrets and leaves other text alone.

@@ -30,7 +30,6 @@ from .memory_mesh import is_yamo, read_blocks, read_yamo
 from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import (
     TEAM_MEMORY,
-    basic_memory_folders,
     is_claude_memory,
     is_markdown,
     is_mem0,
@@ -54,7 +53,7 @@ from .written_files import (
 Sniff = Callable[[Source], bool]
 Reader = Callable[[Source], Iterator[Entry]]
 Blocks = Callable[[Source], tuple[list[LedgerRow], int]]
-Writer = Callable[[Sequence[Memory], str, Callable[[Memory], Trust]], dict[str, str]]
+Writer = Callable[[Sequence[Memory], Callable[[Memory], Trust]], dict[str, str]]
 
 
 @record
@@ -215,14 +214,13 @@ def read_format(name: str, source: Source) -> list[Entry]:
 def write_format(
     name: str,
     memories: Sequence[Memory],
-    project: str,
     trust: Callable[[Memory], Trust],
 ) -> dict[str, str]:
     """Return file name → text of an export; raise BadInput if the format is unknown."""
     check_known("format", name, WRITABLE_FORMATS)
     write = WRITABLE_FORMATS[name].write
     assert write
-    return write(memories, project, trust)
+    return write(memories, trust)
 
 
 def usual_sources(project: str, home: str) -> list[str]:
@@ -236,10 +234,9 @@ def usual_sources(project: str, home: str) -> list[str]:
         *(os.path.join(project, *path.split("/")) for path in usual),
         *_nested_instructions(project),
     ]
-    paths += [*basic_memory_folders(project, home), auto]
     return [
         path
-        for path in dict.fromkeys(paths)
+        for path in dict.fromkeys([*paths, auto])
         if os.path.exists(path) and not _is_in_skill(path, project)
     ]
 

@@ -605,7 +605,7 @@ def _as_superseded(memory: Memory) -> Memory:
 
 
 def neolata_files(
-    memories: Sequence[Memory], project: str, trust: Callable[[Memory], Trust]
+    memories: Sequence[Memory], trust: Callable[[Memory], Trust]
 ) -> dict[str, str]:
     """Return file name → text of the folder. neolata computes vectors and similarity links itself."""
     kept = {memory.id: json_object(memory.extra.get(KEPT_KEY)) for memory in memories}

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,7 +16,6 @@ from frontmatter.default_handlers import BaseHandler
 
 from ..files.check import by_memory
 from ..files.reading import read_data
-from ..files.replace import is_generated
 from ..format.entries import ENTRY_FIELD_KEYS, MAX_PATTERNS
 from ..format.mesh_fields import json_object
 from ..format.skill_files import CONDITION_LENGTH, FLAT_FIELD, in_fence
@@ -68,19 +66,16 @@ from .instructions import (
 )
 from .sources import GONE_THERE, Source, SourcePage
 
-# Read the frontmatter of foreign notes: YAML, TOML and JSON.
+# Read the frontmatter of foreign notes.
 #
 # Values are only texts, lists and mappings. Size, depth and number of values are limited.
 
 MAX_FRONT_CHARS = 64 * 1024
 MAX_NODES = 2_000  # values of a frontmatter, with aliases expanded
-# of a TOML key: the parser's time grows with the square of their number
-MAX_KEY_DOTS = 200
 # Some tools start YAML with `---yaml`, and pandoc ends it with `...`.
 YAML_FRONT = re.compile(
     r"---(?:[ \t]*ya?ml)?[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE
 )
-TOML_FRONT = re.compile(r"\+{3}[ \t]*\n(.*?)^\+{3}[ \t]*$", re.DOTALL | re.MULTILINE)
 EMPTY_FRONT = re.compile(r"\A---[ \t]*\n\s*---[ \t]*\n\n*")
 # at the start; the first line of text may be indented code
 BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
@@ -96,39 +91,22 @@ class Front:
 
 
 class NoteHandler(BaseHandler):
-    """Reads the frontmatter of a note for python-frontmatter: YAML, TOML or JSON, every scalar as text."""
+    """Reads the frontmatter of a note for python-frontmatter, every scalar as text."""
 
     FM_BOUNDARY = YAML_FRONT
 
     def split(self, text: str) -> tuple[str, str]:
-        """Return the frontmatter with its first sign, and the rest; raise ValueError if there is none."""
-        if text.startswith("{"):
-            end = json.JSONDecoder().raw_decode(text)[1]
-            return text[:end], text[end:]
-        found = (TOML_FRONT if text.startswith("+") else YAML_FRONT).match(
-            text, 0, MAX_FRONT_CHARS
-        )
+        """Return the frontmatter and the rest; raise ValueError if there is none."""
+        found = YAML_FRONT.match(text, 0, MAX_FRONT_CHARS)
         if not found:
             raise ValueError
-        return text[0] + found[1], text[found.end() :]
+        return found[1], text[found.end() :]
 
     def load(self, fm: str) -> Any:
         """Return the values of a frontmatter; raise TooMuch if it exceeds a limit."""
-        sign = fm[0]
-        head = fm[1:]
-        dots = max(
-            part.count(".") for line in head.split("\n") for part in line.split("=")
-        )
-        if head.count("[") + head.count("{") > MAX_NODES or (
-            sign == "+" and dots > MAX_KEY_DOTS
-        ):
+        if fm.count("[") + fm.count("{") > MAX_NODES:
             raise TooMuch
-        if sign == "{":
-            values = json.loads(fm)
-        elif sign == "+":
-            values = tomllib.loads(head)
-        else:
-            values = _yaml_values(head)
+        values = _yaml_values(fm)
         left = iter(range(MAX_NODES))
         return as_values(values, 0, left) if isinstance(values, dict) else values
 
@@ -282,7 +260,6 @@ def _author_names(fields: Mapping[str, Value]) -> list[str]:
 
 # words of a memory (SPEC-0009); a longer note is split at its headings
 MAX_NOTE_WORDS = 2_000
-BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder
 SKILL_STEM = "SKILL"  # the file of a skill; its frontmatter names it
 RELATION = re.compile(r"^- [^\[\n]{1,60}? \[\[([^\]|#\n]{1,200})", re.MULTILINE)
 # Keys of our own files; a title alone may come from any tool.
@@ -298,24 +275,6 @@ def is_serena(source: Source) -> bool:
 def is_markdown(source: Source) -> bool:
     """Return whether a source is a folder or a text file."""
     return source.is_folder or source.path.endswith((".md", ".markdown", ".txt"))
-
-
-def basic_memory_folders(project: str, home: str) -> list[str]:
-    """Return the folders below a project that basic-memory's settings name."""
-    try:
-        with open(
-            os.path.join(home, BASIC_MEMORY_SETTINGS), encoding="utf-8"
-        ) as stream:
-            named = json.load(stream)["projects"].values()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return []
-    # newer versions store objects
-    paths = [one.get("path") if isinstance(one, dict) else one for one in named]
-    named = [os.path.expanduser(path) for path in paths if isinstance(path, str)]
-    top = os.path.realpath(project) + os.sep
-    full = map(os.path.realpath, named)
-    below = [path for path in full if path.startswith(top) and os.path.isdir(path)]
-    return [os.path.join(project, path[len(top) :]) for path in below]
 
 
 def read_serena(source: Source) -> Iterator[Entry]:
@@ -378,8 +337,6 @@ def read_markdown(source: Source) -> Iterator[Entry]:
     """Yield a memory for each note; files in our own format may hold several memories and keep their keys."""
     notes: list[Entry] = []
     for page in source.pages(".md"):
-        if is_generated(page.text):
-            continue
         own = _own_entries(page)
         yield from own
         notes += () if own else _note_entries(page, source, "")

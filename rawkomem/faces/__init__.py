@@ -5,5 +5,4 @@
 `mcp`: the MCP server for agents
 `mesh`: the API and the command of memory-mesh (RFC-0011)
 `web`: the page in a browser
-`loopback`: which requests a server on the loopback address answers
 """

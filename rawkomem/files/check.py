@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from ..model.entries import Entry, Memory
-from ..model.errors import RawkoError
 from ..model.ids import RESERVED_NAMES, folded_name, kebab
 from ..model.values import (
     ACTIVE,
@@ -36,7 +35,6 @@ from ..text.chunks import counted
 from .append import is_change_file
 from .layout import Layout, is_local_name, is_text_path, sweep, walk
 from .reading import Reading, read_data, read_file
-from .replace import PAGE, is_generated, read_page
 
 # reported for deleted memories, too: their files still exist
 ALWAYS_REPORTED = ("unsafe-name", "long-name", "secret")
@@ -134,23 +132,6 @@ def _without_deleted(reading: Reading, deleted: Container[str]) -> Reading:
             problem for problem in reading.problems if not is_advice(problem)
         ),
     )
-
-
-def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
-    """Return a Problem if the generated page exists and is out of date; else nothing."""
-    try:
-        text = read_page(layout.path(PAGE))
-    except RawkoError:
-        return []  # 'rawkomem tidy toc' reports the error
-    if not is_generated(text) or text == contents():
-        return []
-    message = f"{PAGE} is out of date"
-    return [
-        _checked(
-            Reading(PAGE),
-            [warning("stale-page", message, "run 'rawkomem tidy toc'", path=PAGE)],
-        )
-    ]
 
 
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:

@@ -27,7 +27,7 @@ from .layout import (
 )
 from .private import EDITS, kept_path
 from .records import close_records, read, unused_paths
-from .replace import PAGE, is_below, is_generated, leads_out
+from .replace import is_below, leads_out
 from .session_records import DraftRecords
 
 CONFIG_TEXT = f"""\
@@ -48,8 +48,6 @@ ATTRIBUTES_TEXT = """\
 # Memories have the same bytes on every system, and are merged entry by entry once 'rawkomem connect git' has run.
 *.md text eol=lf
 *.md merge=rawkomem
-# The generated page keeps the lines of both sides; the next write, or 'rawkomem tidy toc', puts them in order.
-MEMORY.md merge=union
 """
 
 
@@ -157,9 +155,6 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
         (gone if ours else stays).append(
             (step.path, "as init wrote it" if ours else "changed by you")
         )
-    page = layout.path(PAGE)
-    if is_generated(_bytes_of_file(page).decode(errors="replace")):
-        gone.append((page, "generated"))
     mentions = _mentions(
         [
             *(os.path.join(layout.project, *name.split("/")) for name in PROJECT_FILES),

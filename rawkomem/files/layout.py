@@ -101,13 +101,6 @@ class Layout:
         """Return a file's path relative to .rawko, with forward slashes, as entries and the index store it."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
-    def from_file(self, file: str) -> str:
-        """Return the prefix for links from a file to paths below .rawko; empty for a file in .rawko itself."""
-        way = os.path.relpath(
-            self.root, os.path.dirname(os.path.abspath(file))
-        ).replace(os.sep, "/")
-        return "" if way == "." else f"{way}/"
-
 
 def find_layout(start: str = "", personal: bool = False) -> Layout:
     """Return the repository of a folder or of its nearest parent; without `start`, RAWKOMEM_DIR or the current folder.

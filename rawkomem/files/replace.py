@@ -320,38 +320,3 @@ def replace_whole(
 
 def _open_for_owner(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-# Write a generated page next to the memories if its text changed; never overwrite a page that a
-# person wrote.
-
-# outside the areas that the index reads, so it is never read as a memory
-PAGE = "MEMORY.md"
-PAGE_START = "<!-- rawkomem:"  # the start of every generated page
-
-
-def is_generated(text: str) -> bool:
-    """Return whether a text is a generated page."""
-    return text.startswith(PAGE_START)
-
-
-def write_page(file: str, text: str) -> bool:
-    """Write a generated page and return whether the file changed; raise Refused if a person wrote the file."""
-    known = "" if os.path.islink(file) else read_page(file)
-    if known == text:
-        return False
-    if os.path.islink(file) or (known and not is_generated(known)):
-        raise Refused(
-            f"{file} was not written by rawkomem",
-            "move it away, or name another file with --out",
-        )
-    with explained(f"cannot write {file}"):
-        replace_whole(file, text.encode())
-    return True
-
-
-def read_page(file: str) -> str:
-    r"""Return a page's text with \n line ends, also where git checked out \r\n; empty if the file does not exist."""
-    with explained(f"cannot read {file}", "check permissions"):
-        data = _bytes_or_none(file) or b""
-    return data.decode("utf-8", "replace").replace("\r\n", "\n")

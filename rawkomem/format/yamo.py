@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -266,22 +266,6 @@ def build_block(operation: str, agent: str, at: int, **values: object) -> YamoBl
     )
 
 
-BLOCK_CHANGED = "block-changed"  # a Problem code
-# the two rules
-RFC_RULE = "RFC-0011"
-ANCHOR_RULE = "anchored"
-
-
-@record
-class BlocksVerdict:
-    """The number of blocks, the number with a hash by each rule, and the Problems."""
-
-    blocks: int
-    by_rfc: int
-    anchored: int
-    problems: tuple[Problem, ...]
-
-
 def text_hash(text: str) -> str:
     """Return the hash of a block by the RFC's rule."""
     return sha256(text.encode("utf-8", "replace")).hexdigest()
@@ -297,39 +281,3 @@ def chain_hashes(
         hashes.append((text_hash(text), previous))
         previous = hashes[-1][0]
     return hashes
-
-
-def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
-    """Verify the rows of a table yamo_blocks, in any order. A block without a hash cannot be verified: no Problem."""
-    hashes = {row["block_hash"] for row in rows if row["block_hash"]}
-    rules = [_hash_rule(row) for row in rows]
-    problems = []
-    for row, rule in zip(rows, rules, strict=True):
-        if rule is None:
-            message = f"block {row['id']} does not match its hash"
-            problems.append(
-                error(BLOCK_CHANGED, message, "do not trust it: its text was changed")
-            )
-    hashed = [row for row in rows if row["block_hash"]]
-    strays = [
-        row for row in hashed if row["prev_hash"] and row["prev_hash"] not in hashes
-    ]
-    has_first = any(not row["prev_hash"] for row in hashed)
-    # Without a first block, the oldest one may follow blocks that were removed because of their age.
-    for row in strays if has_first else strays[1:]:
-        message = f"block {row['id']} follows a block that is not here"
-        problems.append(error("block-order", message, "blocks were removed or changed"))
-    return BlocksVerdict(
-        len(rows), rules.count(RFC_RULE), rules.count(ANCHOR_RULE), tuple(problems)
-    )
-
-
-def _hash_rule(row: Mapping[str, Any]) -> str | None:
-    """Return the rule of a block's hash; an empty text if it has no hash, None if the hash is wrong."""
-    stated = row["block_hash"]
-    text = row["yamo_text"]
-    if not stated:
-        return ""
-    if stated == text_hash(text):
-        return RFC_RULE
-    return ANCHOR_RULE if stated == text_hash(text + (row["prev_hash"] or "")) else None

@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.layout import Layout, explained, read_bytes
-from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
+from ..files.replace import is_below, read_whole, refuse_exit, replace_whole
 from ..model.errors import Refused
 from ..model.values import record
 from .merge import CONFLICT_EXIT_CODE
@@ -110,8 +110,7 @@ DRIVER_SECTION = "merge.rawkomem"
 TOP_NAME = (
     "rawkomem"  # of the lines of a connection at the top of the work tree, in our files
 )
-# A merge keeps the lines of both sides of the generated page; the next write sorts them.
-ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
+ATTRIBUTE_LINES = ("*.md merge=rawkomem",)
 IGNORED = "/local/"
 # MERGE runs for merges without conflicts
 CHECK = "pre-commit"

@@ -9,6 +9,7 @@ import json
 import lzma
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from glob import escape, glob
 from typing import IO
@@ -402,6 +403,19 @@ def _turns_by_draft(past: Past, run: RunFacts) -> dict[str, int]:
 # start of the prompt after a compaction
 COMPACTED = "This session is being continued from a previous conversation"
 XZ_SUFFIX = ".xz"
+
+
+def verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
+    """Return how many corrections there are, and how many of each verdict."""
+    verdicts = Counter(one.verdict for one in corrections)
+    names = {
+        verdict: verdict.replace(" ", "_")
+        for verdict in (COVERED, IGNORED, TITLED, SILENT, MISSING)
+    }
+    return {
+        "corrections": verdicts.total(),
+        **{name: verdicts[verdict] for verdict, name in names.items()},
+    }
 
 
 def read_recorded_sessions(file: str) -> list[Record]:

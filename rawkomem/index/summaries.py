@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from ..files.session_records import Access, accesses, uses
+from ..files.session_records import Access, accesses
 from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.filters import Filter
-from ..model.values import DAY, GROUPS, now, record
+from ..model.values import GROUPS, now, record
 from ..state.graph import LinkGraph, build_graph
 from ..state.trust import is_valid
 from ..text.prose import entities_of, resolve_entity
@@ -22,9 +22,6 @@ from .stores.protocol import SearchStore
 # Counts the memories that a list shows: by kind, importance and tag, and how often each was used.
 
 MAX_NAMES = 10  # names in a top list
-# how far back `weeks` and `days` reach
-COURSE_WEEKS = 26
-COURSE_DAYS = 30
 
 
 @record
@@ -50,9 +47,6 @@ class Stats:
     unused: int  # memories that were never injected
     most_used: tuple[Used, ...]
     least_used: tuple[Used, ...]
-    # memories created in each of the last weeks, the oldest first
-    weeks: tuple[int, ...] = ()
-    days: tuple[int, ...] = ()  # injections on each of the last days
 
 
 def count_memories(view: View) -> Stats:
@@ -64,13 +58,6 @@ def count_memories(view: View) -> Stats:
         Used(memory.id, memory.title, access.count, access.last)
         for memory, access in facts
     ]
-    ids = {memory.id for memory in memories}
-    used_at = (
-        use.at
-        for use in uses(view.layout, now() - COURSE_DAYS * DAY)
-        for id in use.ids
-        if id in ids
-    )
     tags = _counts_by_name(
         tag for memory in memories for tag in {tag.lower() for tag in memory.tags}
     )
@@ -91,18 +78,7 @@ def count_memories(view: View) -> Stats:
         least_used=tuple(
             sorted(used, key=lambda i: (i.count, i.last, i.id))[:MAX_NAMES]
         ),
-        weeks=_counts_over_time(
-            (memory.created for memory in memories), 7 * DAY, COURSE_WEEKS
-        ),
-        days=_counts_over_time(used_at, DAY, COURSE_DAYS),
     )
-
-
-def _counts_over_time(times: Iterable[int], step: int, steps: int) -> tuple[int, ...]:
-    """Return how many of these times are in each of the last steps, the oldest first; the last one ends now."""
-    end = now()
-    counts = Counter((end - at) // step for at in times if 0 < at <= end)
-    return tuple(counts[ago] for ago in reversed(range(steps)))
 
 
 def _counts_by_name(names: Iterable[str]) -> dict[str, int]:

@@ -226,7 +226,6 @@ class Kind:
     says: str
     prefix: str
     folder: str  # below .rawko/
-    heading: str = ""  # in MEMORY.md; empty: MEMORY.md does not list the kind
     # groups other memories: searched and listed, but never injected
     groups: bool = False
     fades: bool = False  # whether `prune` may archive it
@@ -236,16 +235,16 @@ class Kind:
 
 
 CREATES = {
-    "memory": Kind("a fact, a decision or a rule", "mem", "memories", "Memories", fades=True, needs_when=True),
-    "lesson": Kind("what a failure taught", "lesson", "memories/lessons", "Lessons", needs_when=True),
-    "skill": Kind("how to do a task", "skill", "memories/skills", "Skills"),
-    "learning": Kind("what several runs of a task have in common", "learning", "memories/learnings", "Learnings",
+    "memory": Kind("a fact, a decision or a rule", "mem", "memories", fades=True, needs_when=True),
+    "lesson": Kind("what a failure taught", "lesson", "memories/lessons", needs_when=True),
+    "skill": Kind("how to do a task", "skill", "memories/skills"),
+    "learning": Kind("what several runs of a task have in common", "learning", "memories/learnings",
                      fades=True),
-    "reflection": Kind("what several memories say together", "reflection", "memories/reflections", "Reflections",
+    "reflection": Kind("what several memories say together", "reflection", "memories/reflections",
                        fades=True),
     "trace": Kind("the record of one run", "trace", "traces", recorded=True),
     "experience": Kind("a line of the experience log", "exp", "log", recorded=True),
-    "episode": Kind("a group of memories", "ep", "memories/episodes", "Episodes", groups=True),
+    "episode": Kind("a group of memories", "ep", "memories/episodes", groups=True),
 }  # fmt: skip
 GROUPS = tuple(kind for kind, row in CREATES.items() if row.groups)
 FADING = tuple(kind for kind, row in CREATES.items() if row.fades)

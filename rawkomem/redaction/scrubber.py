@@ -14,7 +14,6 @@ from ..model.values import record, replace
 from ..text.chunks import (
     Chunk,
     count_tokens,
-    cut_chunks,
     fenced_lines,
     heading_level,
 )
@@ -40,18 +39,10 @@ class ScrubProfile:
     min_tokens: int = 10  # of a chunk
     # characters of a paragraph and of a chunk
     min_length: int = MIN_LENGTH
-    # only redact, and cut as the index does: every line is kept
-    whole_lines: bool = False
 
 
-DEFAULT = ScrubProfile()
 # RFC-0011 §6.2: short memories are kept. So are short paragraphs: without "Stop", the next one says the opposite.
 MESH = ScrubProfile(min_tokens=1, min_length=0)
-# The index keeps all words, so that each of them finds the memory. Recall is measured with these passages.
-INDEX = ScrubProfile(whole_lines=True)
-PROFILES = {"default": DEFAULT, "mesh": MESH, "index": INDEX}
-
-
 # Separates prose from code in a text, so that a stage changes only prose.
 
 
@@ -321,9 +312,6 @@ def scrub(text: str, profile: ScrubProfile) -> list[Scrubbed]:
 def scrub_stages(text: str, profile: ScrubProfile) -> ScrubStages:
     """Return the text after each stage, and the chunks."""
     redacted = sanitize(text)
-    if profile.whole_lines:
-        chunks = annotate_chunks(cut_chunks(redacted))
-        return ScrubStages(redacted, redacted, redacted, redacted, tuple(chunks))
     structural = clean_structure(redacted)
     semantic = filter_semantics(structural, profile.min_length)
     normal = normalize_text(semantic)

@@ -496,20 +496,15 @@ class Repository:
         return report
 
     def check(self) -> Sequence[Checked]:
-        """Return the problems of each file, including MEMORY.md if it exists."""
-        from ..files.check import check_page, check_repository
-        from ..files.replace import PAGE
+        """Return the problems of each file."""
+        from ..files.check import check_repository
         from ..git.staged import missing_files
         from ..index.status import held_problems
-        from .writing import contents
 
         _ = self.settings  # raises NewerFormat: this program reads the files wrongly
-        page = check_page(
-            self.layout, lambda: contents(self.core, self.layout.path(PAGE))
-        )
         held = self.core.read(lambda: held_problems(self.core.catalogue))
         more = [*missing_files(self.layout), *held, *self.core.hidden_authors()]
-        return [*page, *check_repository(self.layout, more)]
+        return check_repository(self.layout, more)
 
 
 def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:

@@ -16,7 +16,6 @@ from ..files.archive import (
     TRACES,
     Move,
     bundle_holding,
-    bundles,
     bundles_of,
     folder_of_bundle,
     from_archive,
@@ -559,7 +558,7 @@ class Retention(Wing):
         else:
             census = lifecycle.census()
         moves = plan_moves(census, self._core.settings.keep_days)
-        months = {month for month, files in self.archived().items() if files}
+        months = self._months()
         months |= {os.path.dirname(move.target) for move in moves}
         last = iso(now() - BUNDLED_AFTER_MS)[:7]
         packed = [one for one in sorted(months) if "" < _month_in(one) < last]
@@ -575,16 +574,11 @@ class Retention(Wing):
             self._core.follow()
         return Retained(learned.plan, tuple(moves), tuple(packed), written=not dry_run)
 
-    def archived(self) -> dict[str, int]:
-        """Return the content of the archive: folder → number of files, bundle → 0; sorted by name."""
+    def _months(self) -> set[str]:
+        """Return the folders of the archive that hold files."""
         layout = self._layout
-        counts = dict.fromkeys(bundles(layout), 0)
-        for place, _, _ in walk(layout.path(ARCHIVE)):
-            folder = layout.relative(place)
-            count = len(markdown_in(layout, folder))
-            if count:
-                counts[folder] = count
-        return dict(sorted(counts.items()))
+        folders = (layout.relative(place) for place, *_ in walk(layout.path(ARCHIVE)))
+        return {folder for folder in folders if markdown_in(layout, folder)}
 
     def restore(self, what: Sequence[str]) -> tuple[list[Move], list[str]]:
         """Unpack bundled months, and move months or traces back; return the moves and the unpacked months."""
@@ -619,7 +613,7 @@ class Retention(Wing):
             if not os.path.isdir(self._layout.path(month)):
                 raise NotFound(
                     f"the archive has no month {name}",
-                    "run 'rawkomem tidy retention list'",
+                    f"its months are folders and .tar.gz files in .rawko/{ARCHIVE}",
                 )
             files = markdown_in(self._layout, month)
             return [from_archive(f"{month}/{file}") for file in files]

@@ -38,13 +38,12 @@ from ..files.machine_records import (
 )
 from ..files.private import lock
 from ..files.records import open_intents, unused_paths
-from ..files.replace import PAGE, remove_temporary, remove_unfinished, temporary_folder
+from ..files.replace import remove_temporary, remove_unfinished, temporary_folder
 from ..index.contextual import forget_vectors
 from ..index.stores.database import forget_others, index_path
 from ..learn.drafts import QUOTE_KEY
 from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
 from ..model.values import record
-from .writing import write_contents
 
 if TYPE_CHECKING:
     from .core import Core
@@ -202,7 +201,7 @@ def _forget_records(core: Core, purged: PurgedText) -> Counter[str]:
 
 
 def _forget_copies(core: Core) -> None:
-    """Remove every copy that was made from memory files, and make the index and the page of contents again."""
+    """Remove every copy that was made from memory files, and make the index again."""
     layout = core.layout
     core.index.expect_changes()
     core.index.discard()
@@ -213,8 +212,6 @@ def _forget_copies(core: Core) -> None:
             f"the store {other} may contain the text until its next sync; run: {again}"
         )
     core.index.sync()
-    if os.path.exists(layout.path(PAGE)):
-        write_contents(core)
 
 
 def _tell_left(core: Core, purged: PurgedText) -> list[Left]:
@@ -257,7 +254,7 @@ def _left_in(core: Core, checkout: Layout, purged: PurgedText) -> list[Left]:
         for path, ids in memories_holding(checkout, purged.is_in).items()
     }
     folders = [checkout.root]
-    derived = [checkout.path(PAGE)]
+    derived = []
     if os.path.isdir(checkout.local):
         index = index_path(checkout)
         folders.append(os.path.dirname(index))

@@ -69,7 +69,6 @@ class Settings:
     sources: tuple[str, ...] = ()  # folders of shared repositories, which are read-only
     # whether commits that edit or remove committed memories are rejected
     append_only: bool = False
-    contents: bool = False  # whether every write updates MEMORY.md
     record_sessions: bool = False  # whether hooks write traces and the log
     profile: str = ""  # scoring profile for injections; empty: the default
     format: int = 1  # version of the files' format

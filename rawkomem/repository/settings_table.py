@@ -296,9 +296,6 @@ _rows = (
         "`on`: `check --staged` rejects a commit that edits or removes a committed memory by hand. It always rejects"
         " such commits by agents ([git](git.md#editing-by-hand)).",
         "append_only", broken=True),
-    SettingRow("contents", YES_NO, BOTH, False,
-        "`on`: every write updates `.rawko/MEMORY.md` ([toc](exchange.md#memorymd)).",
-        "contents"),
     SettingRow("recordSessions", YES_NO, BOTH, False,
         "`on`: hooks write a trace and a line of the experience log for each session, to commit with the memories"
         " ([traces](traces.md#what-hooks-record)).",

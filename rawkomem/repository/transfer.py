@@ -30,7 +30,6 @@ from ..exchange.instructions import (
     staying_rules,
 )
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
-from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
 from ..exchange.neolata import KEPT_KEY, facts_in
 from ..exchange.notes import OWN_FORMAT
 from ..exchange.sinks import (
@@ -62,7 +61,6 @@ from ..files.machine_records import note_rule_files
 from ..files.private import lock
 from ..files.replace import is_below, leads_out, refuse_exit, replace_whole
 from ..format.mesh_fields import COLUMNS_KEY, LESSON_KEYS, OTHER_METADATA_KEY
-from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
@@ -73,7 +71,7 @@ from ..state.trust import IMPORTED
 from ..text.chunks import count_tokens
 from .core import Core, Wing, batches
 from .mesh_tables import export_yamo
-from .writing import Stored, as_one_change, write_contents
+from .writing import Stored, as_one_change
 
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA_IMPORT = "import"
@@ -334,11 +332,8 @@ class Exchange(Wing):
         self._refuse_inside(folder)
         if form == YAMO:
             return export_yamo(self._repo, folder, self._chosen(only))
-        name = os.path.basename(self._layout.project)
-        return write_folder(
-            folder,
-            write_format(form, self._chosen(only), name, self._repo.beliefs.trust),
-        )
+        files = write_format(form, self._chosen(only), self._repo.beliefs.trust)
+        return write_folder(folder, files)
 
     def _chosen(self, only: Filter | None) -> list[Memory]:
         return sorted(
@@ -384,10 +379,6 @@ class Exchange(Wing):
         self._refuse_inside(folder)
         leaving = [memory for memory in self._core.all() if _goes_to_llmos(memory)]
         return write_llmos(folder, project, leaving, rename)
-
-    def write_contents(self, file: str = "") -> tuple[str, bool]:
-        """Write MEMORY.md, which links to every memory in use; return its path and whether it changed."""
-        return write_contents(self._core, file)
 
 
 def find_sources(project: str) -> list[tuple[str, str]]:
@@ -480,11 +471,6 @@ class Ledger(Wing):
     def verify(self) -> Verdict:
         """Return whether the chain is intact."""
         return verify_ledger(self._layout)
-
-    def verify_database(self, folder: str) -> BlocksVerdict:
-        """Verify the blocks in a LanceDB folder by the rule of RFC-0011; raise BadInput if there are none."""
-
-        return verify_blocks([*open_mesh(folder).rows(BLOCK_ROWS)])
 
     def blocks(self, operation: str = "", name: str = "") -> list[LedgerRow]:
         """Return blocks in order, of one operation or all; with a name, only blocks with this id or this text."""

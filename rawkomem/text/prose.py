@@ -17,7 +17,7 @@ from ..model.entries import Memory, Value
 from ..model.ids import slug
 from ..model.values import names_of_key, record
 from .chunks import fenced_lines
-from .clean import late_regex, one_line
+from .clean import late_regex
 from .conditions import subject_words
 from .language import language
 from .paths import paths_in
@@ -333,29 +333,6 @@ def scan_for_injection(text: str) -> InjectionScan:
 
 
 # [text](place), [text][label], ![image](place), [[name]], [[name|text]]: its first or second group is the text
-LINK = re.compile(
-    r"!?\[([^\[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])|\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]"
-)
-LINK_MARKS = re.compile(r"[\\`\[\]]")
-
-
-def without_links(text: str) -> str:
-    """Replace links by their text, because relative links would not work in another page."""
-    while (words := LINK.sub(lambda link: link[1] or link[2] or "", text)) != text:
-        text = words  # a link around an image
-    return text
-
-
-def link_text(text: str) -> str:
-    """Return a text that is safe between the brackets of a link, on one line."""
-    return escaped_line(one_line(text, 200))
-
-
-def escaped_line(text: str) -> str:
-    """Escape the characters of HTML, links, images and code in a line."""
-    return LINK_MARKS.sub(r"\\\g<0>", text).replace("<", "&lt;")
-
-
 ENTITY_KINDS = ("project", "agent", "feature", "person", "business", "chore")
 # Folders, the kind of entity that the name below them stands for, and a suffix for the name; in this order.
 ENTITY_FOLDERS = (

@@ -14,7 +14,6 @@ from rawkomem.faces.cli.commands import cli
 from rawkomem.format.entries import read_entries
 from rawkomem.model.entries import Entry
 from rawkomem.model.values import CHANGES, CREATES, Kind
-from rawkomem.repository.writing import memory_page_text
 from rawkomem.state import schema
 from rawkomem.state.fold import REGISTRY
 from rawkomem.state.plans import ChangeKind, plan_change
@@ -98,9 +97,8 @@ def test_the_schema_knows_the_kind_and_its_keys(pin):
 
 
 def test_a_new_kind_of_memory_is_one_row(monkeypatch, repository):
-    monkeypatch.setitem(CREATES, "recipe", Kind("how to cook", "rcp", "memories/recipes", "Recipes"))
+    monkeypatch.setitem(CREATES, "recipe", Kind("how to cook", "rcp", "memories/recipes"))
     written = repository.add(Entry(kind="recipe", title="Soup", when=("soup",), body="Boil water."))
     assert written.entry.id.startswith("rcp_") and written.entry.path == "memories/recipes/soup.md"
     assert repository.get(written.entry.id).kind == "recipe"
     assert [item.row.title for item in repository.search("soup")] == ["Soup"]
-    assert memory_page_text([repository.get(written.entry.id)]).count("## Recipes") == 1

@@ -24,8 +24,8 @@ READING = (
     "|link clusters|link entities|lesson list|lesson heritage|skill list|skill show|trace list"
     "|trace show|trace search|trace log list|trace episode list|trace episode show|trace episode search|replay"
     "|drafts list|drafts show|connect list|index ledger verify|index ledger show|index store status|index sinks status"
-    "|tidy consolidate|tidy prune|tidy digest|tidy retention plan|tidy retention list|try match|try embed|bench learn"
-    "|bench replay|bench secrets|bench recall"
+    "|tidy consolidate|tidy prune|tidy digest|tidy retention plan|try match|try embed|bench learn"
+    "|bench secrets|bench recall"
 )
 READ_ONLY = {*READING.split("|")}
 MESH_V1 = ROOT / "tests" / "data" / "memory_mesh" / "v1.tar.gz"  # tables of RFC-0011 in the schema V1
@@ -120,14 +120,14 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("trace project export", ("out-project",)), ("trace project import", ("out-project", "--dry-run")),
     ("connect list", ()), ("connect git", ("--dry-run",)), *((f"connect {host}", ("--dry-run",)) for host in HOSTS),
     ("connect windsurf", ("--user", "--dry-run")),
-    ("tidy toc", ()), ("check", ()), ("status", ()), ("doctor", ()), ("docs", ()),
+    ("check", ()), ("status", ()), ("doctor", ()), ("docs", ()),
     ("index sync", ()), ("index rebuild", ()), ("tidy consolidate", ()), ("tidy digest", ()),
-    ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention plan", ()), ("tidy retention list", ()),
+    ("tidy prune", ()), ("tidy gather", ("--dry-run",)), ("tidy retention plan", ()),
     ("tidy retention restore", ("trace-1-aaaaaa",)), ("index sinks status", ()), ("index sinks flush", ()),
     ("index store status", ()), ("index store use", ("sqlite",)), ("index ledger verify", ()), ("index ledger show", ()),
     ("index ledger export", ()),
     ("bench recall", ("prompts.json",)), ("bench learn", ("sessions.json",)),
-    ("bench replay", ("sessions.json",)), ("bench secrets", ("--file", "secrets.json")),
+    ("bench secrets", ("--file", "secrets.json")),
     ("try match", ("a|b", "a")), ("try embed", ("hello",)), ("try scrub", ()),
     ("purge", ("third-port-is-7432", "--yes")),
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),

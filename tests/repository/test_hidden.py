@@ -269,7 +269,6 @@ GUARDING_SETTINGS = {
     "recordSessions: off": ("recordSessions: on", "record_sessions"),
     "trust: {maxUnverified: 0}": ("", "max_unverified"),
     "predicates: {port: {conflictPolicy: require_review}}": ("predicates: {port: {conflictPolicy: supersede}}", "predicates"),
-    "contents: off": ("contents: on", "contents"),
     "embedder: static": ("embedder: minilm", "embedder"),
 }  # fmt: skip
 
@@ -303,13 +302,13 @@ def test_an_agents_settings_count_after_a_commit_of_a_person(memory, project, gi
     config = project / ".rawko" / "config.yaml"
     config.write_text("lessons: {minConfidence: 1}\n")
     git.commit("settings", AGENT)
-    config.write_text("lessons: {minConfidence: 1}\ncontents: on\n")
+    config.write_text("lessons: {minConfidence: 1}\nrecordSessions: on\n")
     git("add", "-A")
     told = rawkomem("check", "--staged").stdout
-    assert "settings: contents: default → on" in told and "settings: lessons.minConfidence: default → 1.0" in told
+    assert "settings: recordSessions: default → on" in told and "settings: lessons.minConfidence: default → 1.0" in told
     git.commit()
     with Repository.open(str(project), warn=pytest.fail) as opened:
-        assert opened.settings.min_lesson_confidence == 1 and opened.settings.contents
+        assert opened.settings.min_lesson_confidence == 1 and opened.settings.record_sessions
 
 
 def test_a_commit_that_removes_the_settings_names_them(memory, project, git, rawkomem):

@@ -31,7 +31,7 @@ def config(project):
 
 
 def set_format(config, number: object) -> None:
-    config.write_text(f"# mine\nformat: {number}\ncontents: off\n")
+    config.write_text(f"# mine\nformat: {number}\nappendOnly: off\n")
 
 
 LINES = (
@@ -146,9 +146,9 @@ def test_a_new_repository_names_its_format(project, config):
     [
         (None, f"format: {FORMAT}\n"),
         ("", f"format: {FORMAT}\n"),
-        ("# mine\ncontents: off\n", f"format: {FORMAT}\n# mine\ncontents: off\n"),
+        ("# mine\nappendOnly: off\n", f"format: {FORMAT}\n# mine\nappendOnly: off\n"),
         ("# mine\r\nformat: 1  # old\r\n", f"# mine\r\nformat: {FORMAT}  # old\r\n"),
-        ("\ufeffcontents: off\n", f"format: {FORMAT}\ncontents: off\n"),
+        ("\ufeffappendOnly: off\n", f"format: {FORMAT}\nappendOnly: off\n"),
     ],
 )
 def test_an_amendment_raises_the_number_and_keeps_the_other_lines(rawkomem, memory, config, before, after):
@@ -163,19 +163,19 @@ def test_an_amendment_raises_the_number_and_keeps_the_other_lines(rawkomem, memo
 
 
 def test_a_config_that_cannot_be_edited_is_named_and_the_change_is_stored(rawkomem, memory, config):
-    config.write_text("{contents: off}\n")
+    config.write_text("{appendOnly: off}\n")
     said = rawkomem("amend", memory, "--tag", "x").stderr
     assert "may misread this change" in said and f"add the line 'format: {FORMAT}'" in said
-    assert config.read_text() == "{contents: off}\n"
+    assert config.read_text() == "{appendOnly: off}\n"
     assert json.loads(rawkomem("show", memory, "--json").stdout)["tags"] == ["x"]
 
 
 def test_two_branches_that_raise_the_number_merge(rawkomem, memory, git, config):
-    config.write_text("contents: off\n")
+    config.write_text("appendOnly: off\n")
     git.commit()
     for branch in ("one", "two"):
         git("checkout", "-qb", branch, "main")
         rawkomem("amend", memory, "--tag", branch)
         git.commit()
     git("merge", "-q", "--no-edit", "one")
-    assert config.read_text() == f"format: {FORMAT}\ncontents: off\n"
+    assert config.read_text() == f"format: {FORMAT}\nappendOnly: off\n"

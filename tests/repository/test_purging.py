@@ -98,13 +98,6 @@ def test_in_a_file_that_cannot_be_read_the_advice_is_right(project, memories, ra
     assert not open_intents(Layout(str(project / ".rawko")))
 
 
-def test_a_page_of_contents_is_made_anew(leaked, rawkomem):
-    rawkomem("tidy", "toc")
-    assert SECRET in (leaked / ".rawko/MEMORY.md").read_text()
-    rawkomem("purge", VICTIM, "--yes")
-    assert holding(leaked) == []
-
-
 def test_what_a_killed_writer_left_must_go_too(leaked, rawkomem, monkeypatch):
     """Where it cannot be removed, the purge is not finished."""
     real = os.unlink

@@ -58,7 +58,7 @@ PLACES = [
         "vectors.db", "deep.lock")), *(f"{folder}{LOCAL}{name}" for folder in ("", ".git/rawkomem/") for name in (
         "-2", "-2/local.db", "-3", "/shortened", "/edits")), ".git/rawkomem", ".git/rawkomem/.rawko", ".git/commondir",
     ".rawko/memories", ".rawko/memories/a.md", ".rawko/memories/victim.md", ".rawko/traces", ".rawko/log", ".rawko/archive",
-    ".rawko/templates", ".rawko/templates/memory.md", ".rawko/config.yaml", ".rawko/MEMORY.md", ".rawko/.gitattributes",
+    ".rawko/templates", ".rawko/templates/memory.md", ".rawko/config.yaml", ".rawko/.gitattributes",
     ".rawko/.gitignore", ".claude", ".claude/settings.json", ".claude/skills", ".claude/skills/rawkomem",
     ".claude/skills/rawkomem/SKILL.md", "CLAUDE.md", "AGENTS.md", ".git", ".git/config", ".git/hooks",
     ".git/hooks/pre-commit", ".git/HEAD", ".gitattributes", ".husky", "out", "out/a.md", "out.jsonl",
@@ -71,7 +71,7 @@ ENTRY = "---\ntitle: {title}\nid: {id}\nwhenToUse: [deploy]\ntags: [x]\n---\n\nD
 IDS = ["plain", '"$(touch PWNED)"', '"a\\nb"', '"\\e]0;x\\a"', "\"'; touch PWNED; '\"", '"../../x"', '"<b>"', '"a\\tb"']
 INJECTED = '"predicates.x\\nembedder.provider\\topenai\\nembedder.start\\ttouch PWNED\\nz": supersede\n'
 CONFIGS = [
-    "", "contents: on\n", INJECTED, INJECTED + "contents: on\n", "embedder: {start: touch PWNED, provider: openai}\n",
+    "", "recordSessions: on\n", INJECTED, INJECTED + "recordSessions: on\n", "embedder: {start: touch PWNED, provider: openai}\n",
     "llm: touch PWNED\nembedder: http://127.0.0.1:9/v1\n", "sinks: {folder: /tmp, webhook: 'http://127.0.0.1:9/'}\n",
     '"\\e[31mkey": 1\n', "ledger: off\n", "store: {name: postgres, url: 'postgres://127.0.0.1:9/x'}\n", "a: &x [*x]\n",
     "trust: {maxUnverified: nan}\nkeys: {webhook: HOME}\n", "\0", "x" * 100_000,
@@ -143,7 +143,7 @@ READING = [
 WRITING_COMMANDS = [
     ("add", "--title", "New", "--body", "Some text."), ("add", "--title", "Victim", "--body", "Text."),
     ("amend", "a", "--title", "Other"), ("feedback", "a", "--helpful"), ("delete", "a"), ("purge", "a", "--yes"), ("init",),
-    ("index", "rebuild"), ("check", "--staged"), ("tidy", "toc"), ("tidy", "consolidate", "--apply"),
+    ("index", "rebuild"), ("check", "--staged"), ("tidy", "consolidate", "--apply"),
     ("tidy", "consolidate", "--staged"), ("link", "entities"), ("learn", "CLAUDE.md"), ("import",), ("import", "CLAUDE.md"),
     ("import", "AGENTS.md"), ("export", "--out", "out.jsonl"), ("export", "--format", "markdown", "--out", "out"),
 ]  # fmt: skip

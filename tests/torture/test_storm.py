@@ -250,12 +250,6 @@ def test_a_signal_ends_the_watcher_cleanly_and_soon(project, tmp_path_factory, n
     assert "Traceback" not in log.read_text("utf-8")
 
 
-def test_once_is_enough(rawkomem, layout, memories):
-    write(memories, "a.md", memory("A"))
-    assert "1 file, 1 read" in rawkomem.process("index", "watch", "--once").stdout
-    assert files_as_indexed(index_of(layout)) == files_as_they_are(layout)
-
-
 @contextmanager
 def watch_in_a_thread(layout: Layout, reconcile, said: list[str]):
     watch = Watch(layout, reconcile, said.append)

@@ -509,7 +509,6 @@ CHECKED = Fields(
     "check",
     argument("paths", nargs=-1, type=Path(exists=False)),
     "--style: Also report memories that are shorter or longer than recommended.",
-    "--quiet -q: Skip the content rules.",
     "--stale: Only list citations of code that changed or is gone.",
     "--diff BASE...HEAD >span: Only check the changes of a branch.",
     "--format text|github =text >form: With --diff: text, or annotations for GitHub Actions.",
@@ -529,7 +528,7 @@ CHECKED = Fields(
     [SEPARATED],
 )
 def check_command(
-    folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, fix: bool, staged: bool,
+    folder: str, paths: tuple[str, ...], as_json: bool, style: bool, stale: bool, fix: bool, staged: bool,
     span: str, form: str, **options: bool,
 ) -> int:  # fmt: skip
     """Report problems in memory files.
@@ -574,19 +573,14 @@ def check_command(
     if as_json:
         answer(checked)
     else:
-        _print_checked(checked, style, quiet)
+        _print_checked(checked, style)
         if repository and (rules := note_of_changed_rules(repository.layout)):
             note(rules)
     return 1 if any(item.verdict == QUARANTINE for item in checked) else 0
 
 
-def _print_checked(checked: Sequence[Checked], style: bool, quiet: bool) -> None:
-    problems = [
-        (item.file, problem)
-        for item in checked
-        for problem in item.problems
-        if not (quiet and problem.level == STYLE)
-    ]
+def _print_checked(checked: Sequence[Checked], style: bool) -> None:
+    problems = [(item.file, problem) for item in checked for problem in item.problems]
     shown = [pair for pair in problems if style or pair[1].code != NOT_IDEAL]
     FILE_PROBLEM.say(shown, False)
     counts = Counter(problem.level for _, problem in shown)

@@ -71,7 +71,7 @@ Maintain
   docs        manual              List or print the pages of the documentation.
   help        manual              Show the help of a command, or all commands with --all.
   index       upkeep              Update, watch or rebuild the index; its store, ledger and sinks.
-+ tidy        tidy                Merge duplicates, archive old memories, write MEMORY.md.
++ tidy        tidy                Merge duplicates, write digests, archive old memories.
 + export      importing           Export memories for other tools.
 + try         measure             Try out a condition, a redaction or a vector on a text.
 + bench       measure             Measure speed, recall, learning and redaction.

@@ -302,10 +302,9 @@ def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
     """Remove everything that rawkomem wrote, except your memories.
 
     In this project it disconnects all agents and git, gives files that 'import --shorten' shortened their text back,
-    and removes the index, drafts, usage counts, the undo list and the ledger, files of 'init' that you never changed,
-    and a generated MEMORY.md. On this machine it removes the caches. Your memories and your own settings stay. It lists
-    everything before it asks, also files that still name rawkomem afterwards. Only a person at a terminal removes
-    drafts and unsaved texts.
+    and removes the index, drafts, usage counts, the undo list and the ledger, and files of 'init' that you never
+    changed. On this machine it removes the caches. Your memories and your own settings stay. It lists everything before
+    it asks, also files that still name rawkomem afterwards. Only a person at a terminal removes drafts and unsaved texts.
 
     Examples:
       rawkomem uninstall --dry-run

@@ -1,4 +1,4 @@
-"""Implement `rawkomem list`, `show`, `link cite`, `link entities` and `tidy toc`."""
+"""Implement `rawkomem list`, `show`, `link cite` and `link entities`."""
 
 from __future__ import annotations
 
@@ -310,22 +310,3 @@ def entities_command(repository: Repository, name: str) -> int:
             "no memory names an entity yet: write 'project:name' or 'person:name' into a text"
         )
     return 0 if match is None or not match.message else 1
-
-
-@verb(
-    "toc",
-    "--out -o FILE: Write this file instead.",
-    Fields("file changed", "{changed:yes written/unchanged|green}  {file}"),
-)
-def toc_command(repository: Repository, out: str) -> Any:
-    """Write .rawko/MEMORY.md, a page that links to every memory.
-
-    Read the page in an editor or on a site such as GitHub. Its order is stable, and it has no dates or counts, so it
-    changes only when memories change. With 'contents: on' in .rawko/config.yaml, every write updates it. A page that
-    rawkomem did not write is never replaced.
-
-    Examples:
-      rawkomem tidy toc
-    """
-    file, changed = repository.exchange.write_contents(out)
-    return {"file": os.path.relpath(file), "changed": changed}

@@ -13,7 +13,6 @@ from ...bench.recall import (
     Figures,
     measure_learning,
     measure_recall,
-    measure_replay,
     measure_secrets,
     read_corpus,
     replay_here,
@@ -21,10 +20,8 @@ from ...bench.recall import (
 from ...bench.speed import measure_speed, measure_stores
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
-from ...model.errors import BadInput, NotFound, check_known
+from ...model.errors import BadInput, NotFound
 from ...redaction.find import find_secrets, redact
-from ...redaction.scrubber import PROFILES as known
-from ...redaction.scrubber import Scrubbed, scrub_stages
 from ...repository.settings import Settings, load_settings
 from ...state.schema import frontmatter_schema
 from ...text.chunks import counted
@@ -120,11 +117,6 @@ LEARNED = Fields(
     "{sessions} sessions: {drafts} drafts, {others} less sure, {stored} stored, {requests} asked for, {gold} expected"
     " memories; precision {precision}, recall {recall}; with the less sure drafts {more}",
 )
-REPLAYED = Fields(
-    "sessions prompts gold corrections prevented not_followed title_only too_late not_covered own kinds each",
-    "{sessions} sessions, {prompts} prompts: {corrections} corrections, {prevented} prevented, {not_followed} not followed,"
-    " {title_only} title only, {too_late} too late, {not_covered} not covered; with those of the session {own}",
-)
 
 
 @bench_command.verb("learn", FILES, LEARNED)
@@ -135,17 +127,6 @@ def bench_learn(files: tuple[str, ...]) -> Any:
     quotes. See 'rawkomem docs bench'.
     """
     return measure_learning(files, note)
-
-
-@bench_command.verb("replay", FILES, REPLAYED)
-def bench_replay(files: tuple[str, ...]) -> Any:
-    """Measure how many corrections in recorded sessions the expected memories cover.
-
-    FILES are the same as for 'rawkomem bench learn', each with the sessions of one project in their order. Each session
-    is replayed with the expected memories of the sessions before it; then, under 'own', with its own as well. See
-    'rawkomem docs learning'.
-    """
-    return measure_replay(files, note)
 
 
 SECRETS = """\
@@ -211,31 +192,12 @@ def try_command() -> None:
     """
 
 
-SCRUB_PROFILES = ("index", "mesh", "default")
 SECRET = Fields("tag rule line column pii")
 REDACTED = Fields("text findings", findings=[SECRET])
-CHUNK = Fields(
-    of=Scrubbed,
-    line="--- chunk{heading:?: %}, {tokens} tokens{suspicions:?, %}{rejected:?, rejected: %}\n{text:text}",
-)
-STAGES = Fields(
-    "redacted structural semantic normalization chunks",
-    "--- redacted\n{redacted:text}\n--- structural\n{structural:text}\n--- semantic\n{semantic:text}\n"
-    "--- normalization\n{normalization:text}\n{chunks_lines:text}",
-    chunks=[CHUNK],
-)
 
 
-@try_command.verb(
-    "scrub",
-    option(
-        "--stages", "profile", is_flag=False, flag_value=SCRUB_PROFILES[0], default="", metavar="[PROFILE]",
-        help="Show how the text is indexed, stage by stage; PROFILE is index, mesh (RFC-0011) or default.",
-    ),
-    REDACTED,
-    STAGES,
-)  # fmt: skip
-def scrub_command(profile: str, as_json: bool) -> None:
+@try_command.verb("scrub", REDACTED)
+def scrub_command(as_json: bool) -> None:
     """Redact secrets and personal data in a text.
 
     The command reads a text from standard input and prints it without secrets; it writes no file. 'rawkomem docs
@@ -245,10 +207,6 @@ def scrub_command(profile: str, as_json: bool) -> None:
       rawkomem try scrub < FILE
     """
     text = read_stdin(strict=False)
-    if profile:
-        check_known("profile", profile, known)
-        answer(scrub_stages(text, known[profile]), STAGES)
-        return
     secrets = find_secrets(text)
     if as_json:
         column = SECRET.but(

@@ -18,7 +18,7 @@ from ...model.filters import Filter
 from ...recall.signals import filter_of
 from ...repository import Repository
 from .answers import Fields
-from .terminal import draws, note, sparkline, tell_nothing
+from .terminal import note, tell_nothing
 
 if TYPE_CHECKING:
     from ...files.append import Written
@@ -186,14 +186,10 @@ statuses    {statuses:~none}
 most used
 {most_used_lines:text}
 least used
-{least_used_lines:text}
-{drawn_weeks:?by week     %}
-{drawn_days:?uses by day %}""",
+{least_used_lines:text}""",
     of=Stats,
     most_used=[USED],
     least_used=[USED],
-    drawn_weeks=lambda stats: sparkline(stats.weeks, "week") if draws() else "",
-    drawn_days=lambda stats: sparkline(stats.days, "day") if draws() else "",
 )
 
 

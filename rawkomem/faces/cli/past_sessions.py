@@ -12,7 +12,6 @@ from contextlib import ExitStack
 import click
 from click import Path, argument, confirm, open_file
 
-from ...bench.recall import verdict_counts
 from ...files.private import lock
 from ...hosts.replay import (
     COVERED,
@@ -26,6 +25,7 @@ from ...hosts.replay import (
     read_past,
     replay,
     session_places,
+    verdict_counts,
 )
 from ...learn.turns import RUN_RESULTS, RunFacts
 from ...llm import is_learning

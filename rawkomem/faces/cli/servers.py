@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import secrets
 import signal
 import sys
 import webbrowser
@@ -12,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ... import __version__
 from ...hosts.person import PERSON
-from ...model.errors import BadInput, NotFound
+from ...model.errors import NotFound
 from ...model.installed import how_to_add, how_to_install
 from ...repository import Repository
 from ..web.page_server import PageServer, open_for_page
@@ -60,37 +57,19 @@ def browse_command(folder: str, port: int | None, no_open: bool) -> None:
             note("stopped")
 
 
-TOKEN_VARIABLE = "RAWKOMEM_MCP_TOKEN"
-MIN_TOKEN_CHARS = 16  # shorter tokens can be guessed
-
-
-@verb("mcp", "--http 0..65535 >port: Serve HTTP on this port; 0 takes a free port.")
-def mcp_command(folder: str, port: int | None) -> None:
+@verb("mcp")
+def mcp_command(folder: str) -> None:
     """Run the MCP server for agents.
 
-    The server talks over standard input and output. With --http it serves streamable HTTP on 127.0.0.1 and prints a
-    token once, unless RAWKOMEM_MCP_TOKEN sets the token. It needs the extra 'mcp'. See 'rawkomem docs mcp'.
+    The server talks over standard input and output; agents start it. It needs the extra 'mcp'. See 'rawkomem docs mcp'.
 
     Examples:
       rawkomem mcp
-      rawkomem mcp --http 8766
     """
     server = _open_mcp_server(folder)
-    if port is None:
-        import anyio
+    import anyio
 
-        anyio.run(server.serve_stdio)
-        return
-    from ..mcp.agent_server import HTTP_PATH, listen_on_loopback, serve_http
-
-    token = _mcp_token()
-    listening = listen_on_loopback(port)
-    note(
-        f"serving http://127.0.0.1:{listening.getsockname()[1]}{HTTP_PATH}; stop with Ctrl-C"
-    )
-    if TOKEN_VARIABLE not in os.environ:
-        note(f"token, shown only once: {token}")
-    serve_http(server, listening, token)
+    anyio.run(server.serve_stdio)
 
 
 def _open_mcp_server(folder: str) -> MemoryServer:
@@ -102,18 +81,6 @@ def _open_mcp_server(folder: str) -> MemoryServer:
         raise NotFound(f"the MCP server needs a package that is not installed: {failure.name}",
                        f"run: {how_to_add('mcp')}") from None  # fmt: skip
     return MemoryServer(repository, __version__)
-
-
-def _mcp_token() -> str:
-    token = os.environ.get(TOKEN_VARIABLE)
-    if token is None:
-        return secrets.token_urlsafe(32)
-    if not re.fullmatch(f"[!-~]{{{MIN_TOKEN_CHARS},}}", token):
-        raise BadInput(
-            f"{TOKEN_VARIABLE} is not a valid token",
-            f"set it to at least {MIN_TOKEN_CHARS} printable ASCII characters without spaces",
-        )
-    return token
 
 
 @verb("lsp")

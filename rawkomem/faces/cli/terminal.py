@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 # raised when a key of --json is renamed, removed or changes its meaning
 JSON_SCHEMA_VERSION = 1
-BLOCKS = " ▁▂▃▄▅▆▇█"
 # the minimum, and the width of a file or a pipe
 MIN_COLUMNS = 40
 DEFAULT_COLUMNS = 100
@@ -160,23 +159,6 @@ def wide() -> int:
         )
     except OSError:
         return DEFAULT_COLUMNS
-
-
-def draws() -> bool:
-    """Return whether stdout is a terminal that can show block characters."""
-    return (
-        sys.stdout.isatty()
-        and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    )
-
-
-def sparkline(counts: Sequence[int], step: str) -> str:
-    """Return counts by week or day as a row of blocks, with the largest count. A dot means zero."""
-    most = max(counts, default=0)
-    blocks = "".join(
-        BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts
-    )
-    return f"{blocks}  {most} in the busiest {step}"
 
 
 def day(at: int) -> str:

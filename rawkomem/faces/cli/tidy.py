@@ -18,11 +18,10 @@ from ...text.chunks import counted
 from .answers import Fields
 from .checks import answer_duplicates, staged_repositories
 from .declarations import answer, prints_json, verbs
-from .listing import toc_command
 from .opening import open_repository
 from .options import DRY_RUN
 from .syncing import with_bar
-from .terminal import note, say, say_json
+from .terminal import note
 
 APPLY = "--apply: Carry out the plan. Without this option, nothing is written."
 # other kinds change a memory that stays in use
@@ -78,9 +77,9 @@ DUE = Fields(
 
 @verbs("tidy")
 def tidy_command() -> None:
-    """Merge duplicates, archive old memories, write MEMORY.md.
+    """Merge duplicates, write digests, archive old memories.
 
-    Each command except 'gather' and 'toc' prints a plan and changes nothing; --apply carries the plan out. No command deletes a
+    Each command except 'gather' prints a plan and changes nothing; --apply carries the plan out. No command deletes a
     memory. See 'rawkomem docs lifecycle'.
 
     Examples:
@@ -294,7 +293,6 @@ RETAINED = Fields(
     entries=[Fields("kind id=target title", "+ {kind:<9} {title:100}")],
     moves=[MOVE],
 )
-MONTHS = Fields("*month")
 RESTORED = Fields(
     "moves unpacked",
     "{unpacked:?unpacked  %}\n{moves_lines:text}",
@@ -308,7 +306,6 @@ def retention_command() -> None:
 
     Examples:
       rawkomem tidy retention
-      rawkomem tidy retention list
     """
 
 
@@ -328,22 +325,6 @@ def retention_plan(repository: Repository, apply: bool, dry_run: bool, by: str) 
     return repository.retention.run(not apply, by)
 
 
-@retention_command.verb("list", MONTHS)
-def retention_list(repository: Repository, as_json: bool) -> None:
-    """List the months in the archive, with the number of their files; 0 means compressed.
-
-    Examples:
-      rawkomem tidy retention list
-    """
-    months = repository.retention.archived()
-    if as_json:
-        say_json(months, versioned=False)
-    for name, files in () if as_json else months.items():
-        say(f"{name}  {counted(files, 'file') if files else 'compressed'}")
-    if not months:
-        note("the archive is empty")
-
-
 @retention_command.verb("restore", "WHAT...", RESTORED)
 def retention_restore(repository: Repository, what: tuple[str, ...]) -> Any:
     """Restore archived traces.
@@ -356,6 +337,3 @@ def retention_restore(repository: Repository, what: tuple[str, ...]) -> Any:
     """
     moves, unpacked = repository.retention.restore(what)
     return {"moves": moves, "unpacked": unpacked}
-
-
-tidy_command.add_command(toc_command)

@@ -11,7 +11,7 @@ from ...exchange.sinks import Flushed, SinkStatus
 from ...files.blocks import LedgerRow
 from ...files.ledger import Verdict
 from ...files.watch import Watch
-from ...format.yamo import YAMO_OPERATIONS, BlocksVerdict, read_yamo_block, text_hash
+from ...format.yamo import YAMO_OPERATIONS, read_yamo_block, text_hash
 from ...hosts.connect import examine_hosts
 from ...index.stores.protocol import Migrated
 from ...model.errors import NotFound
@@ -43,19 +43,15 @@ def index_command() -> None:
 index_command.add_command(click_of("sync"), "sync")
 
 
-@index_command.verb("watch", "--once: Update the index once and stop.")
-def watch_command(repository: Repository, once: bool) -> None:
+@index_command.verb("watch")
+def watch_command(repository: Repository) -> None:
     """Update the index whenever files change.
 
     The command runs until Ctrl-C or SIGTERM. You do not need it: every search updates the index automatically.
 
     Examples:
       rawkomem index watch
-      rawkomem index watch --once
     """
-    if once:
-        SYNC_ANSWER.say(repository.sync(), False)
-        return
     watch = Watch(repository.layout, lambda: _sync_and_report(repository), note)
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: watch.stop())
@@ -267,13 +263,6 @@ CHAIN = Fields(
     whole=lambda verdict: not verdict.problems,
     problems=[BROKEN],
 ).but("since:iso")
-BLOCKS = Fields(
-    "whole",
-    "{problems_lines:text}\n{whole:yes whole/broken}  {blocks} blocks: {by_rfc} hashed by RFC-0011, {anchored} by anchors",
-    of=BlocksVerdict,
-    whole=CHAIN.parts["whole"],
-    problems=[BROKEN],
-)
 
 
 def _subject_of(row: LedgerRow) -> str:
@@ -309,26 +298,18 @@ def ledger_command() -> None:
     """
 
 
-@ledger_command.verb(
-    "verify",
-    "--database TEXT: Verify the table yamo_blocks of this LanceDB folder instead.",
-    CHAIN,
-    BLOCKS,
-)
-def ledger_verify(repository: Repository, database: str) -> int:
+@ledger_command.verb("verify", CHAIN)
+def ledger_verify(repository: Repository) -> int:
     """Verify the hash chain from the first block to the last.
 
     The exit code is 1 if the chain is broken. Keep a copy of the last hash in another place: comparing it shows
-    whether somebody replaced the whole ledger. --database verifies the blocks of a database by the rule of RFC-0011 or
-    by the anchors of memory-mesh.
+    whether somebody replaced the whole ledger.
 
     Examples:
       rawkomem index ledger verify
     """
-    ledger = repository.ledger
-    verdict: Any = ledger.verify_database(database) if database else ledger.verify()
-    fields = BLOCKS if database else CHAIN
-    return answer(verdict, fields, code=1 if verdict.problems else 0)
+    verdict = repository.ledger.verify()
+    return answer(verdict, code=1 if verdict.problems else 0)
 
 
 @ledger_command.verb(

@@ -16,7 +16,7 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -30,9 +30,49 @@ from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.settings import Settings
 from ...text.clean import one_line
-from ..loopback import FORBIDDEN, HOST, UNAUTHORIZED, Door, Refusal
 from . import page_changes, page_views
 from .page_markdown import open_renderer
+
+# The token keeps out other users and programs on this machine. The Host check prevents DNS rebinding.
+# The Origin check keeps out scripts of other web pages. If a header occurs twice, every value must be
+# right.
+
+HOST = "127.0.0.1"
+HOST_NAMES = (HOST, "localhost")
+MISDIRECTED = 421
+FORBIDDEN = 403
+UNAUTHORIZED = 401
+Headers = Callable[[str], Sequence[str]]  # returns all values of a header
+Refusal = tuple[int, str] | None  # status and reason; None: the request is right
+
+
+@record
+class Door:
+    """The port and the token of a running server."""
+
+    port: int
+    token: str
+
+    def refusal(self, headers: Headers) -> Refusal:
+        """Return the refusal of a request with a wrong Host or Origin."""
+        own = [f"{name}:{self.port}" for name in HOST_NAMES]
+        hosts = headers("Host") or [""]
+        if any(host.lower() not in own for host in hosts):
+            return MISDIRECTED, f"wrong Host: this server is http://{own[0]}"
+        if any(
+            origin.removeprefix("http://") not in own for origin in headers("Origin")
+        ):
+            return FORBIDDEN, "wrong Origin: requests from other pages are refused"
+        return None
+
+    def refusal_of_data(self, headers: Headers, hint: str) -> Refusal:
+        """Return the refusal of a request that gets data only with the token."""
+        expected = f"Bearer {self.token}".encode()
+        for value in headers("Authorization") or [""]:
+            if not hmac.compare_digest(value.encode("utf-8", "replace"), expected):
+                return UNAUTHORIZED, f"the token is missing or wrong: {hint}"
+        return None
+
 
 # required for a write: forms cannot set it, and other origins are not allowed to
 WRITE_HEADER = "X-Rawkomem"
@@ -83,12 +123,11 @@ VIEWS = {
     "/api/memory": page_views.memory_view,
     "/api/why": page_views.why_view,
     "/api/graph": page_views.graph_view,
-    "/api/timeline": page_views.timeline_view,
     "/api/waiting": page_views.waiting_view,
     HEALTH: page_views.health_view,
 }
 # views of all memories, which take seconds with many of them; the answer is kept while nothing changes
-KEPT_VIEWS = ("/api/overview", "/api/graph", "/api/timeline", "/api/waiting", HEALTH)
+KEPT_VIEWS = ("/api/overview", "/api/graph", "/api/waiting", HEALTH)
 MAX_KEPT = 50  # answers
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
 MAX_DECISION_BYTES = 64 * 1024  # of the body of a POST request

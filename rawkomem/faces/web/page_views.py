@@ -69,7 +69,6 @@ MAX_RESULTS = 40  # of a search
 MIN_SCORE_SHARE = 0.2
 MAX_GRAPH_NODES = 2_000  # memories in the graph: the most connected
 # the newest memories, shown one by one; older ones are counted per day
-MAX_TIMELINE_ITEMS = 1_500
 MAX_TAGS_OFFERED = 60  # tags in the filter: the most frequent
 WEEK_DAYS = 7  # that the first view sums up
 MAX_MOST_USED = 5
@@ -376,23 +375,6 @@ def _drawn(repository: Repository) -> Facts:
             for edge in graph.edges
             if edge.source in drawn and edge.target in drawn
         ],
-    }
-
-
-def timeline_view(repository: Repository, query: Query, render: Render) -> Facts:
-    """Return the newest MAX_TIMELINE_ITEMS dated memories, newest first, and counts per day of older ones."""
-    rows = repository.list(Filter(statuses=SHOWN_STATUSES))
-    dated = sorted(
-        (row for row in rows if row.created), key=lambda row: (-row.created, row.id)
-    )
-    older = Counter(
-        row.created - row.created % DAY for row in dated[MAX_TIMELINE_ITEMS:]
-    )
-    return {
-        "total": len(dated),
-        "undated": len(rows) - len(dated),
-        "items": [*map(ROW.json, dated[:MAX_TIMELINE_ITEMS])],
-        "older": sorted(older.items()),
     }
 
 

@@ -1,4 +1,4 @@
-"""Notes of Obsidian, basic-memory, Jekyll, Hugo and pandoc say in our keys what they say in theirs."""
+"""Notes of Obsidian, basic-memory, Jekyll and pandoc say in our keys what they say in theirs."""
 
 import json
 import time
@@ -38,28 +38,6 @@ author: mira
 permalink: /twice/
 ---
 The bisque firing hardens the clay.
-"""
-HUGO = """\
-+++
-title = "Wax resist"
-date = 2023-01-02T03:04:05Z
-draft = false
-tags = ["wax", "glaze"]
-weight = 10
-[params]
-level = "two"
-+++
-
-Brush it on before dipping.
-"""
-JSON_NOTE = """\
-{
-  "title": "Clay bodies",
-  "tags": ["clay"],
-  "shelf": {"row": 3}
-}
-
-Stoneware for pots.
 """
 PANDOC = """\
 ---yaml
@@ -125,16 +103,6 @@ def test_jekyll(tmp_path):
     assert iso(entry.at).startswith("2024-05-06T08:00") and entry.extra["permalink"] == "/twice/"
     (dated,), _, _ = entries(tmp_path, "_posts/2023-07-08-cold-wax.md", "Use cold wax for fine lines.\n")
     assert dated.title == "cold wax" and iso(dated.at).startswith("2023-07-08")
-
-
-def test_toml_and_json(tmp_path):
-    (hugo,), _, _ = entries(tmp_path, "wax.md", HUGO)
-    assert (hugo.title, hugo.tags, hugo.body) == ("Wax resist", ("wax", "glaze"), "Brush it on before dipping.")
-    assert iso(hugo.at).startswith("2023-01-02T03:04:05") and hugo.extra["params"] == {"level": "two"}
-    assert hugo.extra["draft"] == "false" and hugo.extra["weight"] == "10"
-    (note,), _, _ = entries(tmp_path, "clay.md", JSON_NOTE)
-    assert (note.title, note.tags, note.body) == ("Clay bodies", ("clay",), "Stoneware for pots.")
-    assert note.extra["shelf"] == {"row": "3"}
 
 
 def test_pandoc(tmp_path):
@@ -209,8 +177,6 @@ def test_what_cannot_be_read_is_said_and_the_text_comes(tmp_path, repository):
     "text",
     [
         "---\na: " + "[" * 32_000 + "]" * 32_000 + "\n---\n",
-        "+++\n" + "a." * 20_000 + "b = 1\n+++\n",
-        "+++\na = 0x" + "f" * 60_000 + "\n+++\n",
     ],
 )
 def test_a_frontmatter_that_takes_long_to_read_is_refused_at_once(text):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tarfile
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from rawkomem.exchange.memory_mesh import open_mesh
 from rawkomem.faces.mesh import SyncMemoryMesh
 from rawkomem.format.mesh_fields import LessonContext as Lesson
 from rawkomem.format.mesh_fields import pattern_id
-from rawkomem.format.yamo import build_block, emit_yamo
+from rawkomem.format.yamo import build_block, emit_yamo, text_hash
 from rawkomem.index.stores.lance.tables import entries_v1, entries_v2
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.filters import Filter
@@ -117,7 +116,7 @@ def test_an_export_gives_the_same_rows_back(repository, sample, tmp_path):
         }
     blocks = rows_of(out, "blocks")
     assert all(blocks[id]["yamo_text"] == row["yamo_text"] for id, row in rows_of(sample, "blocks").items())
-    assert repository.ledger.verify_database(out).by_rfc == len(blocks)
+    assert all(row["block_hash"] == text_hash(row["yamo_text"]) for row in blocks.values())
     again = repository.exchange.export_folder(out, "yamo", Filter())
     assert again.written == ()
 
@@ -270,18 +269,6 @@ def test_a_folder_with_other_files_is_not_written(repository, tmp_path):
     (tmp_path / "full" / "letter.txt").write_text("Dear")
     with pytest.raises(Refused, match="not empty"):
         repository.exchange.export_folder(str(tmp_path / "full"), "yamo")
-
-
-def test_blocks_of_a_database_are_verified(repository, newer, tmp_path):
-    """RFC-0011 §2.3: the hash of the text; and a text that somebody changed is found."""
-    imported(repository, newer)
-    out = str(tmp_path / "out")
-    repository.exchange.export_folder(out, "yamo", Filter())
-    table = lancedb.connect(out).open_table("yamo_blocks")
-    changed = table.to_arrow().to_pylist()[4]["id"]
-    table.update(where=f"id = '{changed}'", values={"yamo_text": "agent: Mallory;"})
-    done = Command(Path(repository.layout.project))("index", "ledger", "verify", "--database", out, check=1)
-    assert f"block {changed} does not match its hash" in done.stdout
 
 
 LESSON = {

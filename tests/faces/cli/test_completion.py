@@ -50,7 +50,6 @@ def test_tab_completes_ids_tags_kinds_statuses_and_pages(rawkomem, ports):
         "skill export x se",
         "import se",
         "export --out se",
-        "tidy toc --out se",
         "link cite se",
         "learn se",
     ],

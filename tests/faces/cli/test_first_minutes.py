@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -126,18 +125,6 @@ def test_every_page_is_in_the_index_of_docs():
     assert linked == pages
 
 
-# Statistics
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-def test_stats_draw_on_a_terminal_only(project, rawkomem):
-    rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
-    rawkomem("inject", "fix the payment")
-    told = json.loads(rawkomem("stats", "--json").stdout)
-    assert told["weeks"][-1] == 1 and sum(told["weeks"]) == 1 and len(told["weeks"]) == 26
-    assert told["days"][-1] == 1 and len(told["days"]) == 30
-    assert "by week" not in rawkomem("stats").stdout
-    assert "█ 1 in the busiest week" in on_terminal([sys.executable, "-m", "rawkomem", "stats"], project)
-
-
 def on_terminal(words: list[str], folder) -> str:
     """What a command prints to a pseudo-terminal."""
     pty = pytest.importorskip("pty", reason="no terminals to open here")
@@ -162,7 +149,6 @@ def on_terminal(words: list[str], folder) -> str:
 # Leaving
 def test_uninstalling_leaves_only_markdown(project, rawkomem):
     rawkomem("add", "--title", "Keep me", "--body", "Mine.")
-    rawkomem("tidy", "toc")
     os.makedirs(user_cache(), exist_ok=True)
     (project / ".claude").mkdir()
     (project / ".claude" / "settings.json").write_text('{"hooks": "rawkomem hook claude prompt"}')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -351,7 +350,6 @@ def test_hosts_are_found_by_their_folder_and_by_their_program(home, monkeypatch)
 
 def test_what_other_tools_keep_is_found(tmp_path, home):
     shop = tmp_path / "own"
-    note = "---\ntitle: Queue\npermalink: notes/queue\n---\n\n- [decision] Jobs wait in Redis\n"
     put(
         shop,
         {
@@ -360,15 +358,12 @@ def test_what_other_tools_keep_is_found(tmp_path, home):
             ".serena/memories/build.md": "# Build\n\nUse ninja.\n",
             ".cursor/rules/api.mdc": "---\nglobs: api/**\n---\nReturn problem details.\n",
             ".github/copilot-instructions.md": "# Reviews\n\nAsk two people.\n",
-            "docs/notes/queue.md": note,
             "memory-bank/progress.md": BANK,
             "web/GEMINI.md": "# Web\n\nUse pnpm here.\n",
             "skills/react/AGENTS.md": "# React\n\nHoist static elements.\n",
             "skills/react/SKILL.md": "---\nname: react\n---\n",
         },
     )
-    projects = {"main": {"path": str(shop / "docs" / "notes")}, "other": str(home), "odd": 7}
-    put(home, {".basic-memory/config.json": json.dumps({"projects": projects})})
     found = {os.path.relpath(path, shop).replace(os.sep, "/"): kind for path, kind in find_sources(str(shop))}
     assert found == {
         ".clinerules": "instructions",
@@ -378,7 +373,6 @@ def test_what_other_tools_keep_is_found(tmp_path, home):
         ".cursor/rules": "cursor",
         ".serena/memories": "serena",
         "memory-bank": "markdown",
-        "docs/notes": "markdown",
     }
     plan = Command(shop)("init", "--yes", "--dry-run").stdout
     assert plan.count("Import") == 3, "one for the rules of all hosts"

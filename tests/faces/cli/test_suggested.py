@@ -14,7 +14,7 @@ NOTATIONS = {"rawkomem check --staged --no-NAME", "rawkomem connect git --withou
 READING = {"list", "show", "search", "inject", "why", "context", "history", "stats", "review", "drafts", "link list",
            "link walk", "link clusters", "link entities", "lesson list", "skill list",
            "trace list", "index ledger", "index store", "index sinks", "status", "check", "docs", "help",
-           "try schema", "try match", "tidy toc", "undo --list", "tidy prune", "tidy digest"}  # fmt: skip
+           "try schema", "try match", "undo --list", "tidy prune", "tidy digest"}  # fmt: skip
 WRITING_OPTIONS = (
     "--activate",
     "--reject",

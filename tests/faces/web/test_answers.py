@@ -99,7 +99,7 @@ def test_a_deleted_memory_tells_nothing(client, repository, held):
     repository.delete("why-apsw", "wrong", by="ada")
     answer = client.get("/api/memory?id=why-apsw")
     assert (answer["title"], answer["html"], answer["excerpt"], answer["when"]) == ("(deleted)", "", "", [])
-    for path in ("overview", "memories?status=everything", "timeline", "graph"):
+    for path in ("overview", "memories?status=everything", "graph"):
         assert "Why apsw" not in str(client.get(f"/api/{path}"))
     assert "Why apsw" not in str(client.get("/api/memory?id=prices-are-rounded-once"))
 
@@ -141,23 +141,11 @@ def test_looking_around_leaves_no_trace(client, held, project):
         "memory?id=why-apsw",
         "why?id=why-apsw&task=sqlite",
         "graph",
-        "timeline",
         "waiting",
         "health",
     ):
         client.get(f"/api/{path}")
     assert everything() == before
-
-
-def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository, monkeypatch):
-    monkeypatch.setattr(page_views, "MAX_TIMELINE_ITEMS", 2)
-    moment = now()
-    midnight = moment - moment % DAY
-    for title, days in (("Today", 0), ("Yesterday", 1), ("Then", 9), ("Also then", 9)):
-        repository.add(Entry(title=title, body=title, at=midnight - days * DAY + 5))
-    told = client.get("/api/timeline")
-    assert titles(told) == ["Today", "Yesterday"] and told["total"] == 4
-    assert told["older"] == [[midnight - 9 * DAY, 2]]
 
 
 def test_a_fault_of_ours_is_told_and_the_next_question_answered(client, held, monkeypatch, capfd):
@@ -689,7 +677,6 @@ def test_views_of_all_memories_are_computed_once_while_nothing_changes(
         (memories / "new.md").write_text("---\ntitle: New\n---\n\nText.\n")
         after = ask()
         assert after["/api/overview"]["memories"] == before["/api/overview"]["memories"] + 1
-        assert after["/api/timeline"] != before["/api/timeline"]
         repository.drafts.store.put([Draft(id="drf_1", kind="correction", title="Ports", text="Ports are capitals.")])
         assert len(ask()["/api/waiting"]["items"]) > len(after["/api/waiting"]["items"])
         stale = {check["name"]: check["total"] for check in ask()[HEALTH]["checks"]}["stale"]

@@ -14,7 +14,6 @@ from math import hypot
 import pytest
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.model.entries import Draft, Entry
-from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
 
 from tests.conftest import ROOT, shared
@@ -77,18 +76,16 @@ def test_an_answer_that_comes_late_changes_nothing(tab):
     graph = tab.hold("graph")
     tab.go("#/graph")
     tab.until_asked(graph)
-    tab.go("#/timeline")
-    page.wait_for_selector(".moment")
+    tab.go("#/health")
+    page.wait_for_selector(".check")
     tab.let_go(graph)
     page.wait_for_timeout(400)
-    assert page.locator(".moment").count() == 50 and page.locator(".canvas").count() == 0
-    page.keyboard.press("ArrowLeft")
-    assert page.locator(".tip b").inner_text() in tab.focused()
+    assert page.locator(".check").count() > 0 and page.locator(".canvas").count() == 0
 
 
 def test_leaving_before_the_list_arrives(tab):
-    page = tab.open("#/timeline")
-    page.wait_for_selector(".moment")
+    page = tab.open("#/health")
+    page.wait_for_selector(".check")
     lists = tab.hold("memories")
     tab.go("#/memory/errors-are-problem-documents")
     tab.until_asked(lists)
@@ -155,7 +152,7 @@ def test_what_others_write_is_seen(tab, sample):
     page.wait_for_selector("[data-filter=tag] option[value=meanwhile]", state="attached")
 
     repository.beliefs.quarantine("written-meanwhile", "to be looked at")
-    tab.go("#/timeline")
+    tab.go("#/health")
     page.wait_for_function("() => document.querySelector('#waiting').innerText === '5'")
     repository.close()
 
@@ -230,7 +227,7 @@ def review(tab: Tab, waits: str):
 def test_the_walk_decides_one_item_after_the_other_with_single_keys(tab, sample):
     page = tab.open()
     assert page.locator("#waiting").inner_text() == "4"
-    page.keyboard.press("4")
+    page.keyboard.press("3")
     card = review(tab, "conflict")
     told = card.inner_text()
     assert "Held back" in told and "crossing seat hold = 15" in told and "insufficient" not in told
@@ -276,19 +273,6 @@ def test_a_proposed_change_is_shown_on_its_memory_and_declined(tab, sample):
     with Repository.open(str(sample)) as repository:
         memory = repository.get("round-prices-once-at-the-very-end")
         assert "wherever" not in memory.body and not memory.proposed
-
-
-def test_a_first_day_is_a_list_by_hour(browser, tmp_path):
-    write_start(plan_start(str(tmp_path)))
-    with Repository.open(str(tmp_path)) as repository:
-        repository.add_many([Entry(title=f"Note {number}", body="Text.") for number in range(9)])
-    server = serve(tmp_path)
-    page = Tab(browser, server).open("#/timeline")
-    page.wait_for_selector(".journal li")
-    assert page.locator(".journal li").count() == 9 and page.locator(".swarm").is_hidden()
-    assert ":" in page.locator(".journal time").first.inner_text()
-    page.context.close()
-    stop(server)
 
 
 def test_the_last_of_many_memories_is_reached(browser, tmp_path):
@@ -429,40 +413,6 @@ def test_a_graph_of_few_and_of_very_many(tab, count):
         assert len(named) == count // 40 and all(name.startswith("#topic-") for name in named)
 
 
-def test_timeline(tab):
-    page = tab.open("#/timeline")
-    page.wait_for_selector(".moment")
-    assert page.locator(".moment").count() == 50 == page.locator(".journal li").count()
-    page.get_by_role("button", name="Month").click()
-    page.wait_for_function("() => document.querySelectorAll('.moment').length < 10")
-    page.locator(".moment").first.hover()
-    page.wait_for_selector(".tip:not([hidden])")
-    title = page.locator(".tip b").inner_text()
-    page.locator(".moment").first.click()
-    page.wait_for_selector("h1")
-    page.wait_for_function("title => document.querySelector('h1').innerText === title", arg=title)
-
-
-def test_a_timeline_of_very_many_is_drawn_soon(tab):
-    """As many as the server tells one by one, all found within an hour, and thousands before them."""
-    today = now()
-    item = {"kind": "memory", "status": "active", "importance": "high", "updated": today, "by": ""}
-    items = [{**item, "id": f"m{n}", "title": f"Memory {n}", "created": today - n * 2_000} for n in range(1_500)]
-    older = [[today - days * DAY, 20] for days in range(400, 2, -1)]
-    page = tab.open()
-    answer = {"total": 9_460, "undated": 7, "items": items, "older": older}
-    page.route("**/api/timeline", lambda route: route.fulfill(json=answer))
-    tab.go("#/timeline")
-    page.wait_for_selector(".moment")
-    assert page.locator(".moment").count() == 1_500 and page.locator(".journal li").count() == 400
-    assert page.locator(".time .lead").first.inner_text().startswith("9,460 memories; the latest 1,500 as dots")
-    assert "9,060 older memories" in page.locator(".journal").inner_text()
-    inside = page.evaluate(
-        "() => { const card = document.querySelector('.swarm').getBoundingClientRect(); return [...document.querySelectorAll('.moment')].every(dot => { const box = dot.getBoundingClientRect(); return box.top >= card.top && box.bottom <= card.bottom; }); }"
-    )
-    assert inside
-
-
 def test_with_the_keyboard_alone(tab, sample):
     """From the search to a vote, a verdict and a review, without a pointer."""
     page = tab.open()
@@ -505,11 +455,6 @@ def test_with_the_keyboard_alone(tab, sample):
     press("Enter")
     page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title)
     press("3")
-    page.wait_for_selector(".moment")
-    press("ArrowLeft")
-    press("ArrowLeft")
-    assert page.locator(".tip b").inner_text() in tab.focused()
-    press("4")
     card = review(tab, "quarantined")
     waiting = card.locator("h2").inner_text()
     card.get_by_label("Reason").focus()
@@ -539,7 +484,7 @@ def test_every_text_can_be_read(browser, sample, scheme):
         tab.go(view)
         page.wait_for_selector(part)
         poor += page.evaluate(CONTRAST)
-    for view, part in (("#/", ".home"), ("#/timeline", ".journal li"), ("#/memory/nothing-of-that-name", ".failure")):
+    for view, part in (("#/", ".home"), ("#/memory/nothing-of-that-name", ".failure")):
         tab.go(view)
         page.wait_for_selector(part)
         poor += page.evaluate(CONTRAST)
@@ -574,7 +519,7 @@ def test_on_a_phone_nothing_runs_over_the_edge(browser, sample):
     tab.page.set_viewport_size({"width": 360, "height": 740})
     with Repository.open(str(sample), via="agent") as agent:
         agent.amend("errors-are-problem-documents", body=f"See https://example.org/{'long' * 60} and | a | table |.")
-    for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/timeline", "#/review", "#/review/draft:drf_5c1d2e3f4a5b", "#/health", "#/new",
+    for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/review", "#/review/draft:drf_5c1d2e3f4a5b", "#/health", "#/new",
                  "#/graph"):  # fmt: skip
         tab.open(view) if not view else tab.go(view)
         tab.page.wait_for_timeout(400)
@@ -605,7 +550,6 @@ def test_an_empty_repository_says_how_to_start(browser, tmp_path):
     page.wait_for_selector("text=No memories yet")
     for view, told in (
         ("graph", "Nothing to draw yet"),
-        ("timeline", "No dates yet"),
         ("review", "Nothing to review"),
         ("health", "No memories yet"),
     ):
@@ -631,7 +575,7 @@ def test_a_server_that_stopped_is_told(browser, sample):
         page = browser.new_page()
         page.goto(process.stdout.readline().strip())
         page.wait_for_selector(".list a")
-        page.keyboard.press("4")
+        page.keyboard.press("3")
         page.wait_for_selector(".notice >> text=Your decisions count as an agent")
         page.keyboard.press("1")
         page.wait_for_selector(".list a")
@@ -675,7 +619,7 @@ def test_nothing_that_memories_say_runs_or_leaves(browser, tmp_path):
         )
         for link in page.locator(".prose a[href^='#']").all():
             assert link.get_attribute("href").startswith("#/memory/")
-    for view in ("graph", "timeline", "review", "health", ""):
+    for view in ("graph", "review", "health", ""):
         tab.go(f"#/{view}")
         page.wait_for_timeout(500)
     page.fill("#search", HOSTILE[1])

@@ -197,7 +197,7 @@ def test_a_review_shows_every_word_or_says_that_there_is_more(tab, sample):
 def test_health_leads_to_what_to_do(tab, sample):
     leave_work(sample)
     page = tab.open()
-    page.keyboard.press("5")
+    page.keyboard.press("4")
     page.wait_for_selector(".check")
     tiles = {
         tile.inner_text().split("\n")[1]: int(tile.inner_text().split("\n")[0])

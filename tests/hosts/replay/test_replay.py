@@ -6,12 +6,12 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from rawkomem.bench.recall import measure_replay
 from rawkomem.files.session_records import note_use
 from rawkomem.hosts.replay import COVERED, IGNORED, MISSING, SILENT, TITLED, find_sessions, read_past, replay
 from rawkomem.model.entries import Entry
 from rawkomem.model.values import replace
 from rawkomem.repository import Repository
+from tools.measure_replay import measure_replay
 
 from tests.conftest import ROOT
 from tests.learn.session.sessions import HOSTS, claude_code, jsonl
@@ -224,7 +224,7 @@ def test_json_names_prompts_memories_and_corrections(repository, rawkomem, sessi
 
 
 def test_real_sessions_with_the_gold_memories_of_earlier_ones():
-    report = measure_replay([str(SAMPLE)], lambda text: None)
+    report = measure_replay([str(SAMPLE)])
     assert report["sessions"] == 4
     verdicts = ("prevented", "not_followed", "title_only", "too_late", "not_covered")
     for counts in (report, report["own"]):

@@ -6,10 +6,9 @@ import * as graph from "./graph.js";
 import * as health from "./health.js";
 import * as memories from "./memories.js";
 import * as review from "./review.js";
-import * as timeline from "./timeline.js";
 import { undoLast } from "./undo.js";
 
-const VIEWS = { memories, graph, timeline, review, health };
+const VIEWS = { memories, graph, review, health };
 const view = document.getElementById("view");
 const search = document.getElementById("search");
 const keys = document.getElementById("keys");
@@ -140,9 +139,8 @@ const EVERYWHERE = {
   "?": () => keys.showModal(),
   1: () => { location.hash = "#/"; },
   2: () => { location.hash = "#/graph"; },
-  3: () => { location.hash = "#/timeline"; },
-  4: () => { location.hash = "#/review"; },
-  5: () => { location.hash = "#/health"; },
+  3: () => { location.hash = "#/review"; },
+  4: () => { location.hash = "#/health"; },
   n: () => { location.hash = "#/new"; },
   u: () => undoLast(),
 };

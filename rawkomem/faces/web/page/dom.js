@@ -1,19 +1,11 @@
 // Helpers of all views: elements, dates, messages, buttons.
 
-const SVG = "http://www.w3.org/2000/svg";
 const DAY = 86_400_000;
 const policy = window.trustedTypes?.createPolicy("memory", { createHTML: (html) => html });
 
 /** Return an element. Text children are never parsed as markup. Attributes `on…` are event listeners. */
 export function h(name, attributes = {}, ...children) {
-  return fill(document.createElement(name), attributes, children);
-}
-
-export function s(name, attributes = {}, ...children) {
-  return fill(document.createElementNS(SVG, name), attributes, children);
-}
-
-function fill(element, attributes, children) {
+  const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
