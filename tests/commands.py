@@ -8,6 +8,7 @@ the current folder or a signal handler.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import sys
 import tempfile
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
 from rawkomem.faces.cli import run
@@ -60,6 +61,10 @@ class Command:
     def __call__(self, *words: str, check: int | None = 0, **given: object) -> Done:
         """Run a command line in this process and return what it printed; fail on another exit code than `check`."""
         return checked(run_here(self.main, words, **self._given(given)), check)
+
+    def json(self, *words: str, **given: object) -> Any:
+        """Run a command line with `--json` in this process and return the JSON that it printed."""
+        return json.loads(self(*words, "--json", **given).stdout)
 
     def process(self, *words: str, check: int | None = 0, **given: object) -> Done:
         """Run a command line in a new process: for start-up, imports, signals, terminals, encodings and kills."""

@@ -36,11 +36,6 @@ def below(body: str = "Because.", **fields) -> Entry:
 
 
 @pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
-
-
-@pytest.fixture
 def write(layout):
     """Append entries and return the path of the last."""
 

@@ -25,11 +25,6 @@ from tests.files.plain_user import run_plain
 from tests.torture.helpers import assert_equals_rebuild, change, embedder, index_of, memory, write
 
 
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
-
-
 def titles(repository) -> list[str]:
     return sorted(row.title for row in repository.list())
 
@@ -598,7 +593,7 @@ def test_an_interrupted_creation_of_the_index_is_mended_by_any_command(project, 
     interrupted_creation(index)
     assert Path(f"{index}-journal").stat().st_size
     assert "pple" in rawkomem(*words).stdout or words[0] in ("status", "inject")
-    assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
+    assert rawkomem.json("status")["fresh"]
 
 
 def test_an_index_whose_tables_were_not_finished_is_made_anew(repository, memories, monkeypatch):
@@ -646,7 +641,7 @@ def test_a_file_that_could_not_be_read_once_is_read_by_the_next_sync(repository,
 
     monkeypatch.setattr(ingest, "read_bytes", fail_once)
     assert [titles(repository), titles(repository)] == [[], ["Apple"]]
-    assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
+    assert rawkomem.json("status")["fresh"]
 
 
 APPLE = memory("Apple", "About apples.", id="mem_1", discoveredAt="2026-01-01")

@@ -373,12 +373,10 @@ def test_init_and_add_in_the_users_own_folder(rawkomem, project):
     rawkomem("init", "--personal")
     folder = Path(personal_root()).parent
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    id = json.loads(
-        rawkomem("add", "--personal", "--title", "I rebase", "--when", "rebase", "--body", REBASE, "--json").stdout
-    )["id"]
+    id = rawkomem.json("add", "--personal", "--title", "I rebase", "--when", "rebase", "--body", REBASE)["id"]
     assert (folder / ".rawko" / "memories" / "i-rebase.md").exists()
     assert not [*(project / ".rawko" / "memories").glob("*.md")]
-    [result] = json.loads(rawkomem("search", TASK, "--json").stdout)
+    [result] = rawkomem.json("search", TASK)
     assert (result["id"], result["layer"]) == (id, "personal")
     assert "personal · " in rawkomem("search", TASK).stdout
     assert "*Importance: MEDIUM, personal*" in rawkomem("inject", TASK).stdout
@@ -386,7 +384,7 @@ def test_init_and_add_in_the_users_own_folder(rawkomem, project):
 
 def test_without_a_project_the_personal_repository_is_recalled(personal, team, tmp_path_factory):
     rawkomem = Command(tmp_path_factory.mktemp("elsewhere"))
-    assert [item["layer"] for item in json.loads(rawkomem("search", TASK, "--json").stdout)] == ["personal", "team"]
+    assert [item["layer"] for item in rawkomem.json("search", TASK)] == ["personal", "team"]
     assert "MEDIUM, personal" in rawkomem("inject", TASK).stdout
     assert "I rebase" in rawkomem("context", TASK).stdout
     assert "I rebase" in rawkomem("list").stdout
@@ -398,10 +396,10 @@ def test_list_status_and_doctor_name_the_layers(rawkomem, project, personal, tea
     assert rawkomem("list").stdout.count("\n") == 1
     listed = rawkomem("list", "--layer", "all").stdout
     assert "mine [personal]" in listed and "ours [from team]" in listed and "freeze\n" in listed
-    assert json.loads(rawkomem("list", "--layer", "team", "--json").stdout)[0]["layer"] == "team"
+    assert rawkomem.json("list", "--layer", "team")[0]["layer"] == "team"
     assert "one of project, personal, team, all" in rawkomem("list", "--layer", "x", check=BadInput.exit_code).stderr
     assert f"personal: 1 memory in {personal}" in rawkomem("status").stdout
-    told = json.loads(rawkomem("status", "--json").stdout)["layers"]
+    told = rawkomem.json("status")["layers"]
     assert [(layer["name"], layer["memories"], layer["shared"]) for layer in told] == [
         ("personal", 1, False),
         ("team", 1, True),

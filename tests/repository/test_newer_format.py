@@ -12,7 +12,7 @@ from rawkomem.model.values import FORMAT
 from rawkomem.repository.settings import load_settings
 
 from tests.commands import ENVIRONMENT
-from tests.faces.web.conftest import Client, serve, stop
+from tests.faces.web.conftest import Client, serving
 
 NEWER = FORMAT + 1
 SAID = f"config.yaml says format {NEWER}, and this one reads {FORMAT}"
@@ -60,9 +60,8 @@ def test_the_library_and_the_page_raise_it(project, memory, config):
             repository.inject("kafka")
         with pytest.raises(NewerFormat):
             repository.add("A text.")
-    server = serve(project)
-    status, _, content = Client(server).send("GET", "/api/memories")
-    stop(server)
+    with serving(project) as server:
+        status, _, content = Client(server).send("GET", "/api/memories")
     assert status == 500 and SAID in json.loads(content)["error"]
 
 
@@ -167,7 +166,7 @@ def test_a_config_that_cannot_be_edited_is_named_and_the_change_is_stored(rawkom
     said = rawkomem("amend", memory, "--tag", "x").stderr
     assert "may misread this change" in said and f"add the line 'format: {FORMAT}'" in said
     assert config.read_text() == "{contents: off}\n"
-    assert json.loads(rawkomem("show", memory, "--json").stdout)["tags"] == ["x"]
+    assert rawkomem.json("show", memory)["tags"] == ["x"]
 
 
 def test_two_branches_that_raise_the_number_merge(rawkomem, memory, git, config):

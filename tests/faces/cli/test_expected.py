@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 
@@ -28,7 +27,7 @@ def ports(rawkomem) -> list[str]:
 
 
 def add(rawkomem, *words: str) -> str:
-    return json.loads(rawkomem("add", *words, "--json").stdout)["id"]
+    return rawkomem.json("add", *words)["id"]
 
 
 # Overviews
@@ -118,20 +117,20 @@ def test_the_first_sentence_of_a_text_is_its_title(text, title, body):
 def test_add_a_text(rawkomem):
     done = rawkomem("add", "Run the tests with pnpm. npm ignores the lock file.", "-t", "tests")
     assert done.stderr.count("\n") == 1 and "its condition: When working with pnpm" in done.stderr
-    shown = json.loads(rawkomem("show", "pnpm", "--json").stdout)
+    shown = rawkomem.json("show", "pnpm")
     assert shown["when"] == ["When working with pnpm", "When asked: run the tests"]
     assert (shown["title"], shown["body"], shown["tags"]) == (
         "Run the tests with pnpm", "npm ignores the lock file.", ["tests"],
     )  # fmt: skip
     rawkomem("add", "--title", "A title", "The", "body")
-    assert json.loads(rawkomem("show", "a-title", "--json").stdout)["body"] == "The body"
+    assert rawkomem.json("show", "a-title")["body"] == "The body"
     assert "cannot be combined" in rawkomem("add", "x", "--body", "y", check=2).stderr
 
 
 def test_amend_adds_removes_and_replaces_tags(rawkomem, ports):
     def tags(*words: str) -> list[str]:
         rawkomem("amend", ports[0], *words)
-        return json.loads(rawkomem("show", ports[0], "--json").stdout)["tags"]
+        return rawkomem.json("show", ports[0])["tags"]
 
     assert tags("--tag", "a") == ["a"] and tags("--tag", "b", "--tag", "a") == ["a", "b"]
     assert tags("--untag", "a", "-t", "c") == ["b", "c"] and tags("--title", "Old") == ["b", "c"]
@@ -142,14 +141,14 @@ def test_amend_adds_removes_and_replaces_tags(rawkomem, ports):
 # Ids
 def test_an_id_by_its_end_and_by_words_of_the_title(rawkomem, ports):
     for name in (ports[0], ports[0][:-1], ports[0][-6:], "old port", "OLD port, 5432", "5432", "old-port-5432"):
-        assert json.loads(rawkomem("show", name, "--json").stdout)["id"] == ports[0], name
+        assert rawkomem.json("show", name)["id"] == ports[0], name
     several = rawkomem("show", "port", check=2).stderr
     assert all(
         f"{id} ({title})" in several for id, title in zip(ports, ("Old port 5432", "New port 6432"), strict=True)
     )
     assert "no memory 'ports'" in rawkomem("show", "ports", check=1).stderr, "whole words only"
     rawkomem("delete", ports[0])
-    assert json.loads(rawkomem("show", "port", "--json").stdout)["id"] == ports[1], "deleted memories come last"
+    assert rawkomem.json("show", "port")["id"] == ports[1], "deleted memories come last"
 
 
 def test_a_draft_by_its_end_and_by_words(repository, rawkomem):
@@ -164,9 +163,9 @@ def test_a_draft_by_its_end_and_by_words(repository, rawkomem):
 def test_lists_can_be_shortened(rawkomem, ports):
     done = rawkomem("list", "-n", "1")
     assert len(done.stdout.splitlines()) == 1 and "1 of 2: -n 0 shows all" in done.stderr
-    assert len(json.loads(rawkomem("list", "-n", "1", "--json").stdout)) == 1
+    assert len(rawkomem.json("list", "-n", "1")) == 1
     assert len(rawkomem("list", "-n", "0").stdout.splitlines()) == 2
-    assert len(json.loads(rawkomem("link", "orphans", "--declared", "-n", "1", "--json").stdout)) == 1
+    assert len(rawkomem.json("link", "orphans", "--declared", "-n", "1")) == 1
 
 
 def test_tokens_of_the_sessions(rawkomem, ports):
@@ -174,7 +173,7 @@ def test_tokens_of_the_sessions(rawkomem, ports):
         rawkomem("inject", "is the old port still 5432", "--session", session)
     done = rawkomem("stats", "--tokens")
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["first", "second", "third"]
-    assert json.loads(rawkomem("stats", "--tokens", "--json").stdout)[2]["session"] == "third"
+    assert rawkomem.json("stats", "--tokens")[2]["session"] == "third"
 
 
 @pytest.mark.parametrize("columns", [56, 72, 100, 160])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -131,7 +130,7 @@ def test_every_page_is_in_the_index_of_docs():
 def test_stats_draw_on_a_terminal_only(project, rawkomem):
     rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
     rawkomem("inject", "fix the payment")
-    told = json.loads(rawkomem("stats", "--json").stdout)
+    told = rawkomem.json("stats")
     assert told["weeks"][-1] == 1 and sum(told["weeks"]) == 1 and len(told["weeks"]) == 26
     assert told["days"][-1] == 1 and len(told["days"]) == 30
     assert "by week" not in rawkomem("stats").stdout

@@ -15,7 +15,7 @@ MEMORY = "---\ntitle: Zebras\n---\n\nStripes.\n"
 
 def test_status_names_the_store_in_use(rawkomem, memories):
     (memories / "one.md").write_text(MEMORY)
-    shown = {row["name"]: row for row in json.loads(rawkomem("index", "store", "status", "--json").stdout)}
+    shown = {row["name"]: row for row in rawkomem.json("index", "store", "status")}
     assert [name for name, row in shown.items() if row["used"]] == ["sqlite"]
     assert shown["sqlite"]["memories"] == 1 and shown["lancedb"]["memories"] == 0
     assert "* sqlite" in rawkomem("index", "store", "status").stdout
@@ -69,14 +69,14 @@ def test_using_another_store_and_coming_back(rawkomem, memories):
     import_module("rawkomem.index.stores.lance.tables")  # sets a variable of lancedb, which no command may do here
     (memories / "one.md").write_text(MEMORY)
     rawkomem("sync")
-    copied = json.loads(rawkomem("index", "store", "copy", "sqlite", "lancedb", "--json").stdout)
+    copied = rawkomem.json("index", "store", "copy", "sqlite", "lancedb")
     assert copied["memories"] == 1
     rawkomem("index", "store", "use", "lancedb")
     assert "* lancedb" in rawkomem("index", "store", "status").stdout
     assert "Zebras" in rawkomem("search", "stripes").stdout
     (memories / "two.md").write_text(MEMORY.replace("Zebras", "Quaggas"))
     assert "Quaggas" in rawkomem("search", "stripes").stdout
-    assert json.loads(rawkomem("index", "rebuild", "--json").stdout)["read"] == 2
+    assert rawkomem.json("index", "rebuild")["read"] == 2
     assert "already V2" in rawkomem("index", "store", "migrate").stdout
     assert "no backup" in rawkomem("index", "store", "rollback", check=1).stderr
     rawkomem("index", "store", "use", "sqlite")

@@ -1,6 +1,5 @@
 """The ledger: every operation once, whatever happens in between, and no change of a block that is not found."""
 
-import json
 import os
 import random
 import signal
@@ -31,11 +30,6 @@ AT = 1_769_164_200_000
 VERIFY_STARTS = 60  # for 10,000 blocks; a start is what `python -c pass` takes
 KEEP_DAYS = 100
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
-
-
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
 
 
 def recall(number: int):
@@ -106,7 +100,7 @@ def test_the_user_chooses(setting, noted, rawkomem):
     config.write_text(f"ledger: {setting}\n")
     rawkomem("add", "--title", "Why", "--body", "x")
     rawkomem("search", "why")
-    told = json.loads(rawkomem("index", "ledger", "export", "--json").stdout)
+    told = rawkomem.json("index", "ledger", "export")
     assert [row["operation_type"] for row in told] == noted
 
 
@@ -300,9 +294,9 @@ def test_commands(layout, rawkomem):
     assert len(shown) == 2 and "recall" in shown[0] and "retain" in shown[1]
     id = shown[1].split()[-1]
     assert "content_preview;Extensions, of sqlite;" in rawkomem("index", "ledger", "show", id).stdout
-    assert len(json.loads(rawkomem("index", "ledger", "show", "--op", "recall", "--json").stdout)) == 1
+    assert len(rawkomem.json("index", "ledger", "show", "--op", "recall")) == 1
     assert rawkomem("index", "ledger", "export").stdout.count("handoff: End;") == 2
-    told = json.loads(rawkomem("index", "ledger", "verify", "--json").stdout)
+    told = rawkomem.json("index", "ledger", "verify")
     assert told["whole"] and told["blocks"] == 2 and len(told["last_hash"]) == 64
     run_sql(layout, "UPDATE blocks SET yamo_text = replace(yamo_text, 'Extensions', 'extensions')")
     assert "block 1 (yamo_retain_" in rawkomem("index", "ledger", "verify", check=1).stdout

@@ -7,7 +7,6 @@ import re
 import stat
 
 import pytest
-from rawkomem.files.layout import Layout
 from rawkomem.files.private import (
     PURPOSES,
     append_log,
@@ -20,11 +19,6 @@ from rawkomem.files.private import (
 from rawkomem.model.errors import Refused
 
 from tests.conftest import ROOT
-
-
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
 
 
 def test_a_long_log_loses_its_older_half(layout):

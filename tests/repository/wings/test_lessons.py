@@ -346,7 +346,7 @@ ADD = ("lesson", "add", "--situation", "It broke; twice", "--error-pattern", "p"
 
 
 def test_commands(rawkomem, tmp_path):
-    told = json.loads(rawkomem(*ADD, "--inverse", "i", "--confidence", "0.9", "--json").stdout)
+    told = rawkomem.json(*ADD, "--inverse", "i", "--confidence", "0.9")
     assert (
         told["what"] == LESSON_STORED
         and told["patternId"] == pattern_id("p", "the build")
@@ -361,7 +361,7 @@ def test_commands(rawkomem, tmp_path):
     assert rawkomem("lesson", "import", "-", input=wire).stdout.startswith("known")
     assert "no lessons" in rawkomem("lessons", "--min-confidence", "0.95").stderr
     rawkomem("heritage", told["lessonId"], "--intent", "ship", "--intent", "test", "--rationale", "speed")
-    assert json.loads(rawkomem("show", told["lessonId"], "--json").stdout)["extra"]["intentChain"] == ["ship", "test"]
+    assert rawkomem.json("show", told["lessonId"])["extra"]["intentChain"] == ["ship", "test"]
     assert "ship → test" in rawkomem("heritage", told["lessonId"]).stdout
     assert "not a lesson block" in rawkomem("lesson", "import", "-", input="nonsense", check=2).stderr
     assert "Missing option" in rawkomem("lesson", "add", "--fix", "x", check=2).stderr
