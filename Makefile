@@ -58,8 +58,8 @@ test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system 
 	$(BIN)/python -m pip install --quiet --group install --group site
 	$(BIN)/pytest $(PARALLEL) -m slow
 
-test-time: .venv/ready       ## processor time: growth with the size of a text, and commands in hostile repositories; run it alone
-	$(BIN)/pytest -m time
+test-time: .venv/ready       ## processor time: growth with the size of a text, and commands in hostile repositories
+	$(BIN)/pytest $(PARALLEL) -m time
 
 test-attacks: .venv/ready    ## attacks on memories that a person committed, by class; writes the table of docs/security.md
 	$(BIN)/pytest $(PARALLEL) -m attacks --write-table tests/attacks

@@ -40,6 +40,7 @@ from rawkomem.hosts.connect import parsed as parse_jsonc
 from rawkomem.hosts.hook_acts import acts_of
 from rawkomem.hosts.known_hosts import read_call
 from rawkomem.index.ingest import condition_text, searchable_title
+from rawkomem.learn import cues
 from rawkomem.learn.chat_logs import turns_of_history
 from rawkomem.learn.drafts import choose_drafts, drafts_of_exchanges
 from rawkomem.learn.exchanges import exchanges, typed_in
@@ -101,7 +102,18 @@ FIRST = 4  # a first look takes a quarter of both sizes: a quarter of the time o
 MAX_FIRST_RATIO = 20  # where a linear and a quadratic part reach 40 at the full sizes, they reach 22 at a quarter
 FAILURES = (RawkoError, Unreadable, TooLong, ValueError, RecursionError)  # refusing a text is an answer
 
-SLOW = ("import markdown", "import instructions", "summarize")  # a quarter of the text is enough
+# a quarter of the text is enough
+SLOW = (
+    "import markdown",
+    "import instructions",
+    "summarize",
+    "fits_command",
+    "acts_of",
+    "embed",
+    "choose",
+    "every draft",
+    "cues",
+)
 
 FRONT = "---\ntitle: T\nid: t\n---\n"
 # name → one piece of a text; a text repeats it, or is what the function makes for a size
@@ -110,6 +122,7 @@ PIECES = {
     "different words": "",
     "one word": "a",
     "capitals": "A",
+    "words in capitals": "AN OLD ",
     "digits": "1",
     "lines": "x\n",
     "blank lines": "\n",
@@ -227,6 +240,12 @@ def _acts(command: str) -> object:
     return [*acts_of(read_call("claude", "before-tool", json.dumps(call).encode()), "/x")]
 
 
+def _cues(text: str) -> object:
+    """Search a sentence, which has one line, for the cues of every language."""
+    sentence = " ".join(text.split())
+    return [cue.pattern.search(sentence) for code in cues.languages() for cue in cues._cues_of(code)]
+
+
 _embedder = StaticEmbedder()
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "chunk": cut_chunks,
@@ -307,6 +326,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "choose": lambda text: choose_drafts(_talk(text), RunFacts()),
     "every draft": lambda text: [*drafts_of_exchanges(exchanges(_talk(text)), RunFacts())],
     "typed_in": typed_in,
+    "cues": _cues,
     "propose": propose_conditions,
     "transcript": _turns,
     "history": lambda text: [*turns_of_history(f"_**User**_\n{text}".split("\n"))],

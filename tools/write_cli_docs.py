@@ -35,9 +35,6 @@ rawkomem completion bash               # prints the script
 Where a command takes an ID, you can type the whole id, its beginning, its end (4 characters or more), the name of the
 file, or words of the title. If several memories fit, the error lists them.
 
-At a terminal, long lists open in a pager: `$RAWKOMEM_PAGER`, else `$PAGER`, else `less -FRX`.
-`RAWKOMEM_PAGER=cat` turns the pager off.
-
 Most commands have some of these options, which the sections below do not repeat: `--json` prints data for programs
 ([json](json.md) lists the keys), `--limit N` or `-n N` is the maximum number of results, `--dry-run` prints what would
 change and writes nothing, `--yes` asks no question, `--by NAME` and `--reason TEXT` are recorded with a change. The filters

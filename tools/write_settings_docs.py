@@ -65,7 +65,6 @@ VARIABLES = """
 |---|---|
 | `RAWKOMEM_BACKGROUND` | `eager`: work in the background does not wait while the machine is busy. |
 | `RAWKOMEM_DEBUG` | Any value: an error of the disk or of SQLite prints a traceback instead of one line. |
-| `RAWKOMEM_PAGER` | The pager for long output at a terminal; `cat` turns it off. Default: `PAGER`, else `less -FRX` ([command line](cli.md)). |
 | `RAWKOMEM_DIR` | The folder where the search for `.rawko/` starts, instead of the current folder; `-C FOLDER` overrides it. |
 | `RAWKOMEM_TRUST` | Projects of other users that you trust, as full paths; `*`: all. Without it, a `.rawko/` that belongs to another user is not used. |
 | `RAWKOMEM_FOLLOW_LINKS` | `1`: `connect`, `export`, `import` and `skill export` may follow links that lead out of the project. |

@@ -5,10 +5,10 @@
 `imported_entries`: Make entries from the data of a source: within our limits, with conditions and with different
     titles.
 `instructions`: Read pages of instructions: CLAUDE.md, AGENTS.md, Cursor's rules. Sections become memories.
-`notes`: Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, Claude Code's auto memory, OKF
-    bundles, our own files; and memories in JSON: those of mem0, and our own JSON Lines.
-`written_files`: Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown, OKF
-    bundles.
+`notes`: Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, Claude Code's auto memory, our
+    own files; and memories in JSON: those of mem0, and our own JSON Lines.
+`written_files`: Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown,
+    rules.
 `memory_lane`: Read Memory Lane's `memories.db` (v4.1), an untrusted SQLite file: read-only and within limits.
 `llmos`: Import and export project folders of LLMos: each memory remembers its file, so that it goes back there.
 `neolata`: Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables; and its `ingest`.

@@ -48,7 +48,6 @@ from .written_files import (
     GLOBS_KEY,
     json_lines_files,
     markdown_files,
-    okf_files,
     rule_files,
 )
 
@@ -157,7 +156,6 @@ ROWS = (
         usual=MEMORY_BANKS,
     ),
     # read as Markdown
-    Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),
     # read as instructions
     Format("claude-rules", "rules of Claude Code", write=rule_files(PATHS_KEY, ".md")),
     Format(
@@ -239,7 +237,17 @@ def usual_sources(project: str, home: str) -> list[str]:
         *_nested_instructions(project),
     ]
     paths += [*basic_memory_folders(project, home), auto]
-    return [path for path in dict.fromkeys(paths) if os.path.exists(path)]
+    return [
+        path
+        for path in dict.fromkeys(paths)
+        if os.path.exists(path) and not _is_in_skill(path, project)
+    ]
+
+
+def _is_in_skill(path: str, project: str) -> bool:
+    """Return whether a file is a part of a skill below the project; hosts load skills by themselves."""
+    folder = os.path.dirname(path)
+    return folder != project and os.path.exists(os.path.join(folder, "SKILL.md"))
 
 
 def _nested_instructions(project: str) -> Iterator[str]:

@@ -56,9 +56,8 @@ Scopes = tuple[frozenset[str], frozenset[str]]  # all files, and the globs of a 
 
 # Find rules that several pages contain: such a rule is imported once and names all places.
 
-INSTRUCTIONS_FORMAT = "instructions"
-# their pages often contain the same rules
-RULE_KINDS = (f"{INSTRUCTIONS_FORMAT}:", "cursor:")
+# formats of files that people write for agents; their pages often contain the same rules
+RULE_KINDS = ("instructions:", "cursor:")
 MIN_LENGTH_RATIO = 0.7  # length of the shorter copy divided by that of the longer
 MIN_LINE_CHARS = 20  # shorter lines are in many rules
 # share of a rule's lines that are in another rule of which it is a part
@@ -107,6 +106,11 @@ class KnownRules:
             if in_scope and _is_same_text(rule.body, entry.body):
                 return id
         return ""
+
+
+def is_rule_kind(kind: str) -> bool:
+    """Return whether people write the files of a format for agents."""
+    return f"{kind}:" in RULE_KINDS
 
 
 def lines_of(text: str) -> frozenset[str]:
@@ -324,7 +328,7 @@ def decide_imports(
 
 
 def _rule_size(read: Sequence[Read], number: int, entry: Entry) -> int:
-    return len(lines_of(entry.body)) if f"{read[number][1]}:" in RULE_KINDS else 0
+    return len(lines_of(entry.body)) if is_rule_kind(read[number][1]) else 0
 
 
 def _decide_entry(original: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
@@ -354,7 +358,7 @@ def _decide_entry(original: Entry, kind: str, here: MemoriesHere) -> ImportDecis
         return ImportDecision(
             "known", entry, Plan((), "known"), same, is_deleted=same in here.deleted
         )
-    if f"{kind}:" in RULE_KINDS and entry.title.casefold() in here.titles:
+    if is_rule_kind(kind) and entry.title.casefold() in here.titles:
         entry = replace(
             entry, title=other_title(replace(entry, extra=original.extra), here.titles)
         )

@@ -53,8 +53,8 @@ TITLE_SENTENCE_LENGTH = 80  # characters of a sentence in a title
 # Titles that say too little, even if only one memory has them.
 VAGUE_TITLES = word_set(
     """
-    about agents background claude context description details gemini general index info intro introduction memory misc
-    note notes overview readme skill summary untitled
+    about agents background claude context description details do don't gemini general index info intro introduction memory
+    misc note notes overview readme skill summary untitled
     """
 )
 INSTRUCTION_STEMS = ("agents", "claude", "gemini")
@@ -117,9 +117,14 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
     sentence = [f"{title}: {opening}" if title else opening] if opening else []
     places = [name for name in above if name.casefold() not in VAGUE_TITLES]
     places += [] if folder.startswith(".") else [folder]
-    places += [] if own_name else [stem]
     named = [f"{place}: {title}" for place in places if place]
-    for name in (*(sentence if own_name else ()), *named, *sentence):
+    if own_name:
+        names = [*sentence, *named]
+    elif title.casefold() in VAGUE_TITLES:
+        names = [*named, *sentence, f"{stem}: {title}"]
+    else:
+        names = [*named, f"{stem}: {title}", *sentence]
+    for name in names:
         yield one_line(name, TITLE_LENGTH)
     for number in numbers:
         yield f"{one_line(entry.title, TITLE_LENGTH - 8)} ({number})"

@@ -515,7 +515,8 @@ def section_entries(
         glob for key in GLOB_KEYS for glob in texts_in(fields.get(key))
     )
     when = [*globs] or scope
-    named = description if len(description) <= TITLE_SENTENCE_LENGTH else ""
+    names = (str(fields.get("title") or "").strip(), description)
+    named = next((one for one in names if 0 < len(one) <= TITLE_SENTENCE_LENGTH), "")
     always = (
         str(fields.get(ALWAYS_KEY, "")).lower() == "true"
         or fields.get("trigger") == ALWAYS_ON

@@ -1,5 +1,5 @@
 """Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, Claude Code's auto
-memory, OKF bundles, our own files; and memories in JSON: those of mem0, and our own JSON Lines.
+memory, our own files; and memories in JSON: those of mem0, and our own JSON Lines.
 """
 
 from __future__ import annotations
@@ -284,13 +284,9 @@ def _author_names(fields: Mapping[str, Value]) -> list[str]:
 MAX_NOTE_WORDS = 2_000
 BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder
 SKILL_STEM = "SKILL"  # the file of a skill; its frontmatter names it
-RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of the other files
 RELATION = re.compile(r"^- [^\[\n]{1,60}? \[\[([^\]|#\n]{1,200})", re.MULTILINE)
 # Keys of our own files; a title alone may come from any tool.
 OWN_KEYS = {"id", "kind", "whenToUse", "discoveredAt", "discoveredBy", "importance"}
-OKF_KEYS = {"type", "timestamp", "description"}
-# Keys that OKF and our own exports add for other readers; they are dropped on import.
-ADDED_KEYS = ("description", "timestamp", "resource", IMPORTED)
 
 
 def is_serena(source: Source) -> bool:
@@ -382,9 +378,7 @@ def read_markdown(source: Source) -> Iterator[Entry]:
     """Yield a memory for each note; files in our own format may hold several memories and keep their keys."""
     notes: list[Entry] = []
     for page in source.pages(".md"):
-        if is_generated(page.text) or (
-            source.is_folder and os.path.basename(page.place) in RESERVED_FILES
-        ):
+        if is_generated(page.text):
             continue
         own = _own_entries(page)
         yield from own
@@ -396,9 +390,7 @@ def _own_entries(page: SourcePage) -> list[Entry]:
     """Return the active memories of a file in our format, folded from its entries; empty for other files."""
     reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
     entries = [entry for entry in reading.entries if not entry.draft]
-    is_own = any(
-        OWN_KEYS & {*entry.given} or {*entry.given} >= OKF_KEYS for entry in entries
-    )
+    is_own = any(OWN_KEYS & {*entry.given} for entry in entries)
     if len(entries) != len(reading.entries) or not is_own:
         return []
     folded = [
@@ -417,7 +409,7 @@ def _front_of(page: SourcePage, source: Source) -> Front:
 
 
 def _own_file_entry(page: SourcePage, memory: Memory) -> Entry:
-    extra = without(memory.extra, *ADDED_KEYS)
+    extra = without(memory.extra, IMPORTED)
     named = extra.get("type")
     if memory.kind == "memory" and isinstance(named, str) and named in CREATES:
         memory = replace(memory, kind=named)

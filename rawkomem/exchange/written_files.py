@@ -1,12 +1,10 @@
-"""Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown,
-OKF bundles.
-"""
+"""Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown, rules."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 
 from ..files.layout import explained
@@ -15,13 +13,11 @@ from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import Refused
 from ..model.ids import file_stem, hex_hash, numbered_names
-from ..model.values import CREATES, filled, iso, record, replace, without
+from ..model.values import filled, iso, record, without
 from ..state.changes import ENDS, RELATED
 from ..state.trust import IMPORTED
 from ..text.acts import PATHS_KEY, applies_of
-from ..text.clean import one_line
-from ..text.prose import first_sentence, link_text
-from .notes import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT, RESERVED_FILES
+from .notes import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT
 from .sources import ALWAYS_KEY, DESCRIPTION_KEY
 
 LIST_NAME = ".rawkomem-export.json"
@@ -108,13 +104,11 @@ def _file_hash(file: str) -> str:
         return "unreadable"
 
 
-# Write memories for other tools: as JSON Lines, as Markdown files, as an OKF bundle, as rules.
+# Write memories for other tools: as JSON Lines, as Markdown files, as rules.
 # neolata.py and memory_mesh.py write their own formats.
 
-DESCRIPTION_LENGTH = 200  # characters of a memory that an index shows
 GLOBS_KEY = "globs"  # of Cursor's rules
 APPLY_TO_KEY = "applyTo"  # of Copilot's instructions
-KIND_FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
 
 
 def json_lines(memories: Iterable[Memory]) -> str:
@@ -199,68 +193,12 @@ def _rule_page(memory: Memory, key: str) -> str:
     return f"{head}# {memory.title}\n\n{memory.body}\n"
 
 
-def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str, str]:
-    """Return an Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
-    named = _named_files(memories, lambda memory: f"{KIND_FOLDERS[memory.kind]}/")
-    files = {path: emit_entry(_okf_entry(memory)) for path, memory in named.items()}
-    folders: dict[str, dict[str, Memory]] = {}
-    for path, memory in named.items():
-        folders.setdefault(path.partition("/")[0], {})[path.partition("/")[2]] = memory
-    root = "".join(
-        f"* [{folder}]({folder}/index.md) - {len(concepts)} concepts\n"
-        for folder, concepts in folders.items()
-    )
-    files["index.md"] = f"# {link_text(project or 'Memories')}\n\n{root}"
-    for folder, concepts in folders.items():
-        lines = "".join(
-            f"* [{link_text(m.title)}]({path}) - {_description(m)}\n"
-            for path, m in concepts.items()
-        )
-        files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"
-    files["log.md"] = _okf_log(named)
-    return files
-
-
-def _okf_entry(memory: Memory) -> Entry:
-    """Return our entry plus the keys that OKF requires; OKF readers keep unknown keys."""
-    entry = entry_of_memory(memory)
-    keys: dict[str, Value] = {
-        "type": str(memory.extra.get("type") or memory.kind),
-        "description": str(memory.extra.get("description") or _description(memory)),
-        "timestamp": iso(memory.updated or memory.created),
-    }
-    if memory.source.startswith(("http://", "https://")):
-        keys["resource"] = memory.source
-    return replace(entry, extra={**entry.extra, **filled(keys)})
-
-
-def _description(memory: Memory) -> str:
-    return one_line(first_sentence(memory.body) or memory.title, DESCRIPTION_LENGTH)
-
-
-def _okf_log(named: Mapping[str, Memory]) -> str:
-    """Return a log of new memories by day, newest first."""
-    days: dict[str, list[str]] = {}
-    for path, memory in sorted(
-        named.items(), key=lambda item: (-item[1].created, item[0])
-    ):
-        line = f"* **Creation**: [{link_text(memory.title)}]({path})\n"
-        days.setdefault(iso(memory.created)[:10] or "undated", []).append(line)
-    return "# Log\n" + "".join(
-        f"\n## {day}\n\n{''.join(lines)}" for day, lines in days.items()
-    )
-
-
-def _named_files(
-    memories: Iterable[Memory], folder_of: Callable[[Memory], str] = lambda memory: ""
-) -> dict[str, Memory]:
+def _named_files(memories: Iterable[Memory]) -> dict[str, Memory]:
     """Return file name → memory, sorted; if titles are equal, later memories get a number."""
     taken: dict[str, Memory] = {}
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
-        folder = folder_of(memory)
         for stem in numbered_names(file_stem(memory.title or memory.id)):
-            name = f"{stem}.md"
-            if folder + name not in taken and name not in RESERVED_FILES:
-                taken[folder + name] = memory
+            if f"{stem}.md" not in taken:
+                taken[f"{stem}.md"] = memory
                 break
     return dict(sorted(taken.items()))

@@ -98,14 +98,6 @@ def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
         )
 
 
-def with_gitkeep(layout: Layout, path: str) -> tuple[str, ...]:
-    """Return an entry's path; for a change file, also the path of its folder's .gitkeep if that exists."""
-    kept = f"{path.rpartition('/')[0]}/{GITKEEP}"
-    if is_change_file(path) and os.path.exists(layout.path(kept)):
-        return path, kept
-    return (path,)
-
-
 def _month_folder(at: int) -> str:
     return f"{CHANGED}/{iso(at)[:7]}"
 

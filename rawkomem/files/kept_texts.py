@@ -114,8 +114,7 @@ def discard_text(path: str) -> None:
         os.unlink(path)
 
 
-# Keep copies of edited files in `.rawko/local/edits` before `rawkomem check --staged --as-
-# amendment` replaces them.
+# Keep copies of edited files in `.rawko/local/edits` before `rawkomem undo` replaces them.
 
 MAX_EDIT_DAYS = 30  # after which copies are removed
 

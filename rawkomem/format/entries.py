@@ -284,7 +284,9 @@ class _FieldReader:
             given=tuple(key for key, field in self.fields.items() if not field.missing),
             line=self.line,
         )
-        if self.advice and kind in NEED_WHEN and not entry.when and not entry.draft:
+        is_imported = "importedFrom" in self.fields
+        needs_when = kind in NEED_WHEN and not is_imported and not entry.draft
+        if self.advice and needs_when and not entry.when:
             self._warn(
                 "no-when",
                 "whenToUse",

@@ -1,7 +1,6 @@
 """Check what is staged: secrets, broken files, edited history, contradictions, citations, duplicates.
 
-Each check examines only the changes of this commit and can be skipped. Manual edits of committed entries can be
-turned into amendments.
+Each check examines only the changes of this commit and can be skipped.
 """
 
 from __future__ import annotations
@@ -9,17 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
-from ..files.append import appended
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
 from ..files.check import COPY_HINT, MARKERS_HINT, by_memory, marker_problems
 from ..files.layout import Layout
-from ..files.reading import decode_file, read_texts
 from ..format.blocks import citations_in, read_citation
-from ..model.entries import Entry, Memory, Plan
+from ..model.entries import Entry, Memory
 from ..model.errors import Refused
-from ..model.ids import order_key
 from ..model.values import (
     ERROR,
     WARNING,
@@ -31,7 +26,7 @@ from ..model.values import (
     warning,
 )
 from ..redaction.find import find_secrets
-from ..state.changes import AMENDABLE, kept_both, plan_delete
+from ..state.changes import AMENDABLE, kept_both
 from ..state.claims import (
     KEEP_BOTH,
     UNREGISTERED,
@@ -40,10 +35,9 @@ from ..state.claims import (
     claim_of,
     rivals_of,
 )
-from ..state.fold import REGISTRY, UNDOES, deciding, fold
-from ..state.history import edit_in_words, entries_toward
+from ..state.fold import REGISTRY, fold
+from ..state.history import edit_in_words
 from ..state.housekeeping import is_comparable
-from ..state.plans import entry_about
 from ..state.trust import derived_from, weak_sources
 from ..text.clean import one_line
 from ..text.language import identity
@@ -51,14 +45,12 @@ from .authorship import digests_in
 from .citations import GONE, STALE, CitationChecks
 from .staged import Staged, is_memory
 
-# Report manual edits of committed entries, and turn them into amendments: restore the old text,
-# append the new.
+# Manual edits of committed entries
 
-AMEND_HINT = "to keep the old text as history, stage the file and run: rawkomem check --staged --as-amendment"
+AMEND_HINT = "'rawkomem amend' and 'rawkomem delete' keep the old text as history"
 NO_EFFECT = "edit-without-effect"
 REPLACED = "an amendment replaces the edited text, so the edit waits for a review"
-WINS_HINT = "to make your edit the newest version, stage the file and run: rawkomem check --staged --as-amendment"
-BY_HAND = "edited by hand"
+REVIEW_HINT = "decide on it with 'rawkomem review' after the commit"
 MAX_TITLE_CHARS = 80
 EDITED_FIELDS = (*AMENDABLE.values(), "body")
 EntriesByMemory = Mapping[str, Sequence[Entry]]
@@ -86,125 +78,6 @@ def edit_problem(edit: Edit) -> Problem:
         )
     message = f"{name} was edited: {edit_in_words(old, new)}"
     return error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
-
-
-def restored_file(path: str, committed: bytes, staged: bytes | None) -> bytes:
-    """Return the committed bytes of a file, plus the entries that only the staged version has.
-
-    Raise Refused if that is not possible.
-    """
-    if is_bundle(path):
-        raise Refused(
-            f"{path} is a compressed month: its entries cannot be restored one by one",
-            _undo_hint(path),
-        )
-    if staged is None:
-        return committed
-    known = {entry.id for entry, _ in read_texts(committed, path)}
-    _, refused, odd = decode_file(staged)
-    texts = read_texts(staged, path)
-    unnamed = [entry for entry, _ in texts if "id" not in entry.given]
-    if refused or odd or (len(unnamed) > 1 and len(texts) != len(known)):
-        raise Refused(
-            f"the entries of {path} match no committed entries",
-            f"give each an id, or {_undo_hint(path)}",
-        )
-    for entry, text in texts:
-        if entry.id not in known:
-            committed = appended(committed, text)
-            if not committed:
-                raise Refused(
-                    f"no entry can be appended to {path}",
-                    f"close its open code fence, or {_undo_hint(path)}",
-                )
-    return committed
-
-
-def _undo_hint(path: str) -> str:
-    return f"commit it as it is, or restore the committed file: git restore --staged --worktree {path}"
-
-
-def plan_amendments(
-    edits: Sequence[Edit], now: EntriesByMemory, wanted: EntriesByMemory, by: str
-) -> Plan:
-    """Return a Plan whose entries have the effect of the edits; raise Refused if that is not possible.
-
-    `now` and `wanted` are the entries about each memory before and after the edits.
-    """
-    for edit in edits:
-        if edit.new is not None and edit.new.path != edit.old.path:
-            raise Refused(
-                f"{edit.old.id} was edited and moved to another file",
-                "commit the move first, then the edit",
-            )
-    entries: list[Entry] = []
-    for id in dict.fromkeys(edit.old.target for edit in edits):
-        before = fold(now.get(id, ()))
-        after = fold(wanted.get(id, ()))
-        if before and after:
-            edited = [edit for edit in edits if edit.old.target == id]
-            changed = [
-                edit for edit in edited if edit.old.changes and edit.old.kind != "amend"
-            ]
-            if changed:
-                again = [
-                    _written_again(before, edit.new, by) for edit in changed if edit.new
-                ]
-                undone = [edit.old for edit in changed]
-                review = deciding(before, UNDOES, undone, BY_HAND, by)
-                entries += [review, *again]
-                before = fold([*now.get(id, ()), review, *again]) or before
-            entries += entries_toward(
-                before, _with_edits(before, after, edited), BY_HAND, by
-            )
-        elif before and before.status != "deleted":
-            entries += plan_delete(before, "removed by hand", by).entries
-    return Plan(tuple(entries), f"keep {len(edits)} edits as amendments")
-
-
-def _written_again(memory: Memory, edited: Entry, by: str) -> Entry:
-    return entry_about(
-        memory, replace(edited, id="", at=0, by=by or edited.by, digest="")
-    )
-
-
-def _with_edits(before: Memory, after: Memory, edits: Sequence[Edit]) -> Memory:
-    """Return the memory after the edits, with the edited values that a later entry replaces."""
-    values: dict[str, Any] = {}
-    for edit in sorted(edits, key=lambda edit: order_key(edit.old.at, edit.old.id)):
-        values |= replaced_values(edit, before, after)
-    fields = {field: values.pop(field) for field in EDITED_FIELDS if field in values}
-    extra = {
-        key: value
-        for key, value in {**after.extra, **values}.items()
-        if value is not None
-    }
-    return replace(after, **fields, extra=extra)
-
-
-def replaced_values(
-    edit: Edit, before: Memory | None, after: Memory | None
-) -> dict[str, Any]:
-    """Return the edited values that have no effect, because a later entry replaces them; None for a removed key.
-
-    `before` and `after` are the memory without and with the edit.
-    """
-    if not (
-        edit.new and before and after and (edit.old.creates or edit.old.kind == "amend")
-    ):
-        return {}
-    old, new, was, now = (
-        _values_of(said) for said in (edit.old, edit.new, before, after)
-    )
-    return {
-        key: new.get(key)
-        for key in {**old, **new}
-        if old.get(key) != new.get(key) != now.get(key) == was.get(key)
-    }
-
-
-def _values_of(said: Entry | Memory) -> dict[str, Any]:
-    return {**said.extra, **{field: getattr(said, field) for field in EDITED_FIELDS}}
 
 
 Registry = Mapping[str, Predicate]
@@ -325,10 +198,7 @@ def _copies(commit: CheckedCommit) -> list[Problem]:
 
 
 def _history(commit: CheckedCommit) -> list[Problem]:
-    """Return a Problem for each committed entry that this commit changes or removes.
-
-    An edit without effect is an error, except during a merge, when `--as-amendment` cannot run.
-    """
+    """Return a Problem for each committed entry that this commit changes or removes."""
     edits = edits_of(commit)
     old = {edit.old.id: edit.old for edit in edits}
     targets = {edit.old.target for edit in edits}
@@ -336,15 +206,34 @@ def _history(commit: CheckedCommit) -> list[Problem]:
     found = []
     for edit in edits:
         problem = edit_problem(edit)
-        allowed = not commit.append_only
         entries = about.get(edit.old.target, [])
         unedited = [old.get(entry.id, entry) for entry in entries]
-        if replaced_values(edit, fold(unedited), fold(entries)):
+        if _is_replaced(edit, fold(unedited), fold(entries)):
             message = f"{problem.message}; {REPLACED}"
-            problem = replace(problem, code=NO_EFFECT, message=message, hint=WINS_HINT)
-            allowed = len(commit.staged.parents) > 1
-        found.append(replace(problem, level=WARNING) if allowed else problem)
+            problem = replace(
+                problem, code=NO_EFFECT, message=message, hint=REVIEW_HINT
+            )
+        found.append(problem if commit.append_only else replace(problem, level=WARNING))
     return [*found, *_left_alone(commit)]
+
+
+def _is_replaced(edit: Edit, before: Memory | None, after: Memory | None) -> bool:
+    """Return whether an edited value has no effect, because a later entry replaces it.
+
+    `before` and `after` are the memory without and with the edit.
+    """
+    if not (
+        edit.new and before and after and (edit.old.creates or edit.old.kind == "amend")
+    ):
+        return False
+    old, new, was, now = (
+        {**said.extra, **{field: getattr(said, field) for field in EDITED_FIELDS}}
+        for said in (edit.old, edit.new, before, after)
+    )
+    return any(
+        old.get(key) != new.get(key) != now.get(key) == was.get(key)
+        for key in {**old, **new}
+    )
 
 
 def _left_alone(commit: CheckedCommit) -> list[Problem]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..files.layout import Layout, explained
 from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
 from ..model.errors import Refused
-from ..model.values import record, replace
+from ..model.values import record
 from .merge import CONFLICT_EXIT_CODE
 from .runner import MEMORY_PATTERN, WorkTree, projects_in, work_tree
 
@@ -99,8 +99,7 @@ IGNORED = "/local/"
 # MERGE runs for merges without conflicts
 CHECK = "pre-commit"
 MERGE = "pre-merge-commit"
-SYNC = "post-merge"
-EVENTS = (CHECK, MERGE, SYNC)
+EVENTS = (CHECK, MERGE)
 SHELL_SCRIPT = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
 SCRIPT_START = "#!/bin/sh\n"
 
@@ -138,11 +137,10 @@ class Connection:
 
 @record
 class Wanted:
-    """How to connect: the program to run, checks to skip, and whether to update the index after merges."""
+    """How to connect: the program to run, and checks to skip."""
 
     program: Sequence[str]
     skip: Sequence[str] = ()
-    sync: bool = False
 
 
 def plan_git_connection(layout: Layout, wanted: Wanted) -> Connection:
@@ -218,7 +216,6 @@ class _Connecting:
 
     def plan(self, wanted: Wanted) -> Connection:
         """Return the plan; if another program manages the hooks, with advice instead of hooks."""
-        wanted = replace(wanted, sync=wanted.sync or self._follows_merges())
         hooks: tuple[FileChange, ...] = ()
         managed = hook_advice(self.tree.top, self._commands(wanted))
         advice: tuple[str, ...] = (managed,)
@@ -230,11 +227,6 @@ class _Connecting:
         files = (*attributes, *hooks)
         return Connection(self.tree, files, tuple(self._driver(wanted)), advice)
 
-    def _follows_merges(self) -> bool:
-        """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
-        files = [path for path in self._hook_paths() if os.path.basename(path) == SYNC]
-        return any(self._without(files, [self.name, *map(self._name_of, self.below)]))
-
     def removal(self) -> Connection:
         """Return the plan; the merge driver stays while a hook checks another project of the work tree."""
         own = [
@@ -245,11 +237,12 @@ class _Connecting:
         names = {self.name, *map(self._name_of, self.layouts)}
         every = map(self._name_of, projects_in(self.tree, untracked=True))
         has_others = not names.issuperset(every)
-        if not has_others:
-            names.add(
-                TOP_NAME
-            )  # the lines of a connection at the top, which check all projects
-        files = tuple(self._without([*own, *self._hook_paths()], names))
+        # the lines of a connection at the top check all projects
+        of_hooks = names - {TOP_NAME} if has_others else names | {TOP_NAME}
+        files = (
+            *self._without(own, names),
+            *self._without(self._hook_paths(), of_hooks),
+        )
         gone = dict.fromkeys((f"{DRIVER_SECTION}.name", f"{DRIVER_SECTION}.driver"))
         is_needed = has_others and self._has_hook_after(files)
         unset = [] if is_needed else self._changed(gone, "set by 'connect git'")
@@ -383,8 +376,7 @@ class _Connecting:
         scripts = {}
         for event, command in self._commands(wanted, program).items():
             check = f"if {found}; then {command} || exit $?; else {absent}; fi"
-            run = f"{command} >/dev/null 2>&1 || :" if event == SYNC else check
-            scripts[event] = f"if {is_there}; then {run}; fi"
+            scripts[event] = f"if {is_there}; then {check}; fi"
         return scripts
 
     def _commands(
@@ -401,11 +393,7 @@ class _Connecting:
                 *(f"--no-{name}" for name in wanted.skip),
             ]
         )
-        if wanted.sync:
-            sync = {SYNC: shlex.join([*program, *where, "index", "sync"])}
-        else:
-            sync = {}
-        return {CHECK: check, MERGE: check, **sync}
+        return {CHECK: check, MERGE: check}
 
 
 def _is_there(program: Sequence[str]) -> str:

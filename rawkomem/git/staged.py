@@ -25,7 +25,7 @@ from ..state.fold import fold
 from ..text.chunks import counted
 from ..text.clean import clean
 from .authorship import read_blobs
-from .runner import FILE_MODE, MAX_NAMED, Git, GitFailed, projects_in, work_tree
+from .runner import FILE_MODE, MAX_NAMED, GitFailed, projects_in, work_tree
 
 # A text without these bytes has no invisible characters.
 PLAIN_BYTES = bytes({*range(32, 127), *b"\t\r\n"})
@@ -236,29 +236,6 @@ class Staged:
     def allowed(self) -> list[str]:
         """Return the ids of memories from which commit messages make exceptions; a hook cannot see the message yet."""
         return []
-
-    def stage(self, files: Mapping[str, bytes]) -> None:
-        """Stage these bytes (path below `.rawko` → bytes) as they are.
-
-        When git writes its index, it reads files of the work tree that may have changed, through their filters. So it
-        gets a folder without these files as its work tree.
-        """
-        own = self.tree.ask("rev-parse", "--absolute-git-dir")
-        apart = os.path.abspath(os.sep)
-        given = {**self.tree.git.given, "GIT_DIR": own, "GIT_WORK_TREE": apart}
-        for path, data in files.items():
-            blob = (
-                self.tree.git.run("hash-object", "-w", "--stdin", given=data)
-                .decode()
-                .strip()
-            )
-            words = (
-                "update-index",
-                "--add",
-                "--cacheinfo",
-                f"100644,{blob},{self.name(path)}",
-            )
-            Git(apart, given=given).run(*words)
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}

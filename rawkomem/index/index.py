@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     import apsw
 
     from ..embed.embedder import Embedder
-    from .ingest import PastMoment
+    from .ingest import Folding
     from .stores.protocol import OutsideStore, SearchStore
 
     T = TypeVar("T")
@@ -74,8 +74,7 @@ if TYPE_CHECKING:
     OpenAuthors = Callable[[], Authors | None]
 
 
-# Shows memories through a filter, now or as of a time. It checks what a store cannot: validity,
-# trust and history.
+# Shows memories through a filter. It checks what a store cannot: validity and trust.
 
 
 class View:
@@ -91,12 +90,12 @@ class View:
     ):
         self.layout = layout
         self.catalogue = catalogue
-        self.only = replace(only, current=only.current or bool(only.as_of))
-        self.at = only.as_of or now()
+        self.only = only
+        self.at = now()
         self._open_authors = open_authors
         self.strict = strict  # whether only commits and reviews vouch for a memory
         self._believed: Believed | None = None
-        self._past: PastMoment | None = None
+        self._folding: Folding | None = None
         self._condition: Callable[[Memory], bool] | None = None
         self._docs: dict[str, str] = {}  # memories that `expect` has read
         self._counts: dict[bool, int] = {}  # what `count` returned
@@ -120,16 +119,10 @@ class View:
 
     @property
     def stored(self) -> Filter:
-        """Return the part of the filter that a store can check; for the past, only facets that never change."""
+        """Return the part of the filter that a store can check."""
         only = self.only
-        facets = {
-            field.name: getattr(only, field.name)
-            for field, _ in asked(only)
-            if field.lasting or not only.as_of
-        }
-        if only.as_of:
-            facets["until"] = min(only.until or self.at + 1, self.at + 1)
-        elif only.where:
+        facets = {field.name: getattr(only, field.name) for field, _ in asked(only)}
+        if only.where:
             facets["ids"] = self._ids()
         return Filter(**facets)
 
@@ -138,7 +131,7 @@ class View:
 
         So unvouched memories cannot crowd out vouched ones.
         """
-        if self.only.as_of or not self.catalogue.has_unvouched():
+        if not self.catalogue.has_unvouched():
             return {None: self.stored}
         only = self.stored
         return {True: replace(only, vouched=1), False: replace(only, unvouched=1)}
@@ -152,7 +145,7 @@ class View:
 
     def row(self, id: str) -> Row | None:
         """Return the columns of a memory that the store found; None if it is outside the filter after all."""
-        if self.only.as_of or self.only.trust or self.only.where:
+        if self.only.trust or self.only.where:
             memory = self.memory(id)
             return row_of(memory) if memory else None
         row = self.catalogue.row(id)
@@ -162,13 +155,12 @@ class View:
 
     def expect(self, ids: Sequence[str]) -> None:
         """Read several memories in one query, because `memory` will be called for most of them."""
-        if not self.only.as_of:
-            self._docs = self.catalogue.docs_of(ids)
+        self._docs = self.catalogue.docs_of(ids)
 
     def whole(self, id: str) -> Memory | None:
         """Return a whole memory, also if it is outside the filter; None if it is unknown."""
-        if self.only.as_of or (self.strict and self._is_typed(id)):
-            return self._then(id)
+        if self.strict and self._is_typed(id):
+            return self._folded_again(id)
         doc = self._docs.get(id) or self.catalogue.doc(id)
         return memory_of(doc) if doc else None
 
@@ -226,8 +218,8 @@ class View:
             for own in self.catalogue.digests_about(id).values()
         )
 
-    def _then(self, id: str) -> Memory | None:
-        """Return the memory at the time of this view.
+    def _folded_again(self, id: str) -> Memory | None:
+        """Return the memory as commits and reviews alone make it.
 
         A memory that is deleted now stays hidden if the filter names statuses without `deleted`.
         """
@@ -237,16 +229,12 @@ class View:
             row.status == "deleted" and statuses and "deleted" not in statuses
         ):
             return None
-        return self.past.memory(id)
+        return self.folding.memory(id)
 
     def rows(self) -> list[Row]:
         """Return all memories inside the filter, most recently changed first."""
 
         only = self.only
-        if only.as_of:
-            every = self.catalogue.rows()
-            rows = [row for row in (self.row(known.id) for known in every) if row]
-            return sorted(rows, key=lambda row: (-row.updated, row.id))
         rows = self.catalogue.rows(only.statuses, self._valid_at)
         rows = rows_inside(rows, replace(only, statuses=()))
         if asks_for_facts(only):
@@ -267,15 +255,14 @@ class View:
         return self.at if self.only.current else 0
 
     @property
-    def past(self) -> PastMoment:
-        """Return the memories at the time of this view."""
-        if self._past is None:
-            # folds again: only for questions about the past
-            from .ingest import PastMoment, vouching_of
+    def folding(self) -> Folding:
+        """Return what folds memories again, from their entries."""
+        if self._folding is None:
+            from .ingest import Folding, vouching_of
 
             vouches = vouching_of(self.layout, self.catalogue.db, self.strict)
-            self._past = PastMoment(self.catalogue, self.at, vouches)
-        return self._past
+            self._folding = Folding(self.catalogue, vouches)
+        return self._folding
 
 
 # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it

@@ -38,7 +38,6 @@ from ..state.contradictions import prose_of, statement_keys
 from ..state.fold import ARCHIVE, FoldTogether, Vouches
 from ..state.trust import facets_of
 from ..text.chunks import cut_chunks
-from ..text.conditions import Fired, Situation, fires, read_conditions
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
 from .authors import HIDDEN, WITH_HIDDEN_AUTHOR
@@ -693,43 +692,22 @@ def _document_digest(
     return sha256(repr(content).encode()).hexdigest()
 
 
-# Reads memories as of a past time, by folding their entries up to that time.
+class Folding:
+    """Folds memories again, from their entries in the index."""
 
-
-class PastMoment:
-    """One moment of the past: memories are folded again, from the entries up to that time."""
-
-    def __init__(self, catalogue: Catalogue, at: int, vouches: Vouches | None = None):
+    def __init__(self, catalogue: Catalogue, vouches: Vouches | None = None):
         self.catalogue = catalogue
-        self.at = at
         self.vouches = vouches
 
     def memory(self, id: str) -> Memory | None:
-        """Return the memory at that time; None before it was created. An entry without a time counts as oldest."""
+        """Return the memory; None if it has no entry."""
         return self.together().memory(id)
 
     def together(self) -> FoldTogether:
-        """Return what folds memories as of that time; without a time, as of now."""
-        return FoldTogether(
-            lambda id: [
-                entry
-                for entry in self.entries_about(id)
-                if not self.at or entry.at <= self.at
-            ],
-            self.vouches,
-        )
+        """Return what folds memories that supersede one another."""
+        return FoldTogether(self.entries_about, self.vouches)
 
     def entries_about(self, id: str) -> list[Entry]:
-        """Return every entry about a memory, of any time, without secrets."""
+        """Return every entry about a memory, without secrets."""
         rows = self.catalogue.db.execute(ENTRIES_OF, (json.dumps([id]),))
         return unpack_entries(doc for _, doc in rows)
-
-    def fired(self, ids: Iterable[str], situation: Situation) -> dict[str, Fired]:
-        """Return id → the part that fires of a condition that the memory had then, for memories that fire."""
-        found: dict[str, Fired] = {}
-        for id in ids:
-            memory = self.memory(id)
-            for condition in read_conditions(memory.when) if memory else ():
-                if id not in found and (fired := fires(condition, situation)):
-                    found[id] = fired
-        return found

@@ -19,6 +19,7 @@ from ..model.entries import (
 )
 from ..model.values import replace
 from ..state.contradictions import contradicted_memories, disagreement, prose_of
+from ..text.chunks import fenced_lines
 from ..text.language import (
     NEAR_DUPLICATE,
     language,
@@ -154,6 +155,7 @@ MIN_COVER_COSINE = 0.5  # of the memory and the person's words, or their key sen
 
 
 CLAUSE_END = re.compile(r"[,.;:\n]")
+CODE_SPAN = re.compile(r"`([^`\n]+)`")
 
 
 def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
@@ -187,12 +189,21 @@ def _asks_same(text: str, memory: str, known: frozenset[str]) -> bool:
     """Return whether most words of a clause that forbids nothing are among the known ones; true if all clauses forbid.
 
     "Never run bare pytest, run make suite" does not say what a memory about pytest says. Each command must be in the
-    memory as it is written: "make suite" is not a word about a suite.
+    memory as it is written: "make suite" is not a word about a suite. The memory's code must not run what the text
+    forbids.
     """
-    commands = cues.COMMANDS.findall(text)
+    commands = [*cues.COMMANDS.findall(text), *CODE_SPAN.findall(text)]
     if not all(command.lower() in memory.lower() for command in commands):
         return False
-    clauses = map(statement_of, CLAUSE_END.split(text))
+    clauses = [*map(statement_of, CLAUSE_END.split(text))]
+    forbidden = [one.subject for one in clauses if one.subject and one.negations]
+    code = [statement_of(line) for line, is_code in fenced_lines(memory) if is_code]
+    if any(
+        words <= line.subject and not line.negations
+        for words in forbidden
+        for line in code
+    ):
+        return False
     asked = [one.subject for one in clauses if one.subject and not one.negations]
     return not asked or any(len(one & known) > len(one) / 2 for one in asked)
 

@@ -69,7 +69,6 @@ class Filter:
         "importance": checked_rank,
         "since": checked_moment,
         "until": checked_last_moment,
-        "as_of": checked_last_moment,
         "trust": checked_share,
         "current": checked_flag,
         "where": checked_text,
@@ -84,7 +83,6 @@ class Filter:
     sessions: Texts = NO_TEXTS
     since: Number = NO_MOMENT
     until: Number = NO_MOMENT
-    as_of: Number = NO_MOMENT
     trust: float = 0.0
     where: str = ""
     importance: Number = ANY_RANK
@@ -132,8 +130,6 @@ class FilterField:
     column: str = ""
     compare: str = ANY_OF
     any_case: bool = False  # whether case is ignored
-    # whether the column never changes, so that --as-of can use the present value
-    lasting: bool = False
     # description of the MCP argument; empty: no argument, to save tokens
     agents: str = ""
 
@@ -176,7 +172,7 @@ def _current(words: Words, where: str) -> bool:
 FILTER_FIELDS = (
     FilterField(
         "kinds", "kind", "Only this kind (memory, lesson, skill, …); may be repeated.", checked_kinds,
-        short="-k", many=True, column="kind", lasting=True, agents="e.g. lesson",
+        short="-k", many=True, column="kind", agents="e.g. lesson",
     ),
     FilterField(
         "tags", "tag", "Only memories with this tag; may be repeated.",
@@ -196,21 +192,18 @@ FILTER_FIELDS = (
     ),
     FilterField(
         "agents", "by", "Only memories discovered by this person or agent; may be repeated.",
-        many=True, column="by", any_case=True, lasting=True,
+        many=True, column="by", any_case=True,
     ),
     FilterField(
         "sessions", "from_session", "Only from this session; may be repeated.", many=True, column="session",
     ),
     FilterField(
         "since", "since", "Only memories discovered since a date, a time, or an age like 7d.", checked_moment,
-        column="created", compare=AT_LEAST, lasting=True,
+        column="created", compare=AT_LEAST,
     ),
     FilterField(
         "until", "until", "Only memories discovered until a date (inclusive), time or age.", checked_last_moment,
-        column="created", compare=BEFORE, lasting=True,
-    ),
-    FilterField(
-        "as_of", "as_of", "The state at the end of a date, at a time, or some time ago (7d).", checked_last_moment,
+        column="created", compare=BEFORE,
     ),
     FilterField("trust", "trust", "Minimum trust, from 0 to 1.", read_share),
     FilterField(
@@ -225,7 +218,7 @@ FILTER_FIELDS = (
         _statuses, many=True, column="status",
     ),
     FilterField("current", "include", read=_current, many=True),
-    FilterField("ids", many=True, column="id", lasting=True),
+    FilterField("ids", many=True, column="id"),
     FilterField("vouched", column="vouched", compare=AT_LEAST),
     FilterField("unvouched", column="vouched", compare=BEFORE),
 )  # fmt: skip

@@ -235,7 +235,7 @@ class Sources:
 
     def successors(self, memory: Memory) -> list[str]:
         """Return the ids of the memories that undecided proposals name as successors of a memory."""
-        entries = self.view.past.entries_about(memory.id) if memory.proposed else ()
+        entries = self.view.folding.entries_about(memory.id) if memory.proposed else ()
         waiting = [entry.extra for entry in entries if entry.id in memory.proposed]
         return [
             str(extra["supersededBy"]) for extra in waiting if "supersededBy" in extra

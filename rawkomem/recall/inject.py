@@ -371,7 +371,7 @@ class Notice:
 
 def find_notices(sources: Sources) -> Iterable[Notice]:
     """Yield a notice for each memory of a layer whose text the session received and that was withdrawn or changed."""
-    for key in () if sources.view.only.as_of else sorted(sources.told):
+    for key in sorted(sources.told):
         id, _, version = key.rpartition("@")
         if version.split("/")[1:2] != [sources.layer] or key.endswith(POINTER):
             continue

@@ -6,7 +6,6 @@ from ..index.catalogue import Row
 from ..index.index import View
 from ..index.stores.sqlite import WHEN
 from ..model.values import TYPE_CHECKING, record, replace
-from ..text.chunks import cut_chunks
 from ..text.clean import one_line
 from ..text.language import identity
 from .excerpt import excerpt, stems_of
@@ -171,9 +170,7 @@ def _results(
             break
         row = view.row(signals.id)
         if row and vouched in (None, bool(row.vouched)):
-            text = _shown_text(
-                view, signals.id, store.passage(signals.id, signals.passage)
-            )
+            text = store.passage(signals.id, signals.passage)
             relevance = spaces.as_static(signals.relevance)
             fits = relevance >= floor or _contains_question(
                 f"{row.title}\n{text}", question
@@ -203,15 +200,6 @@ def snippet(found: Found, words: Sequence[str], most: int) -> str:
     if len(line) <= most:
         return line
     return f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
-
-
-def _shown_text(view: View, id: str, passage: str) -> str:
-    """Return the passage; for a search `as_of` a time when the memory had another text, the beginning of that text."""
-    memory = view.memory(id) if view.only.as_of else None
-    if memory is None or passage in memory.body:
-        return passage
-
-    return next((part.text for part in cut_chunks(memory.body)), memory.title)
 
 
 def contributions(signals: Signals) -> tuple[Factor, ...]:

@@ -282,9 +282,9 @@ class Repository:
 
     # Read
 
-    def get(self, name: str, as_of: int = 0) -> Memory:
-        """Return the memory with an id, a part of one, a file stem or a title; with `as_of` (ms), its state then."""
-        return self.core.get(name, as_of)
+    def get(self, name: str) -> Memory:
+        """Return the memory with an id, a part of one, a file stem or a title."""
+        return self.core.get(name)
 
     def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
         """Return the memories with these names, in this order, without duplicates."""

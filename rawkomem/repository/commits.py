@@ -10,13 +10,9 @@ from ..files.append import (
     Gathered,
     KnownMemory,
     Written,
-    change_path,
     gather_changes,
-    with_gitkeep,
     with_new_id,
 )
-from ..files.check import by_memory
-from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import purged_ids
 from ..files.private import lock
@@ -26,16 +22,11 @@ from ..git.authorship import settled_settings
 from ..git.commit_checks import (
     AddedMemories,
     CheckedCommit,
-    Edit,
     check_commit,
-    edits_of,
-    plan_amendments,
-    restored_file,
 )
 from ..git.runner import committed_files, committing_people
 from ..git.staged import Staged
 from ..model.entries import Entry, Memory, Plan
-from ..model.errors import Refused
 from ..model.filters import without_records
 from ..model.values import CREATES, Problem, record, replace, warning
 from ..state.changes import superseding
@@ -71,15 +62,6 @@ class StagedProposal:
     other: Memory
     message: str
     hint: str
-
-
-@record
-class Amended:
-    """The result of `as_amendments`: the edits, the entries that replace them, and copies of the edited files."""
-
-    edits: tuple[Edit, ...]
-    written: tuple[Written, ...] = ()
-    copies: tuple[str, ...] = ()
 
 
 @record
@@ -160,80 +142,6 @@ class Edits(Wing):
             return False
         who = committing_people(self._layout.project)
         return bool(who) and author_state(who, (*AGENTS, *settings.identities)) == AGENT
-
-    def as_amendments(self, by: str = "") -> Amended:
-        """Restore the committed entries, append the edits as new entries, and stage the result.
-
-        Raise Refused and change nothing if a file has unstaged changes, during a merge, or if no entry can express an
-        edit. Copies of the edited files are kept in `.rawko/local/edits`.
-        """
-        core = self._core
-        commit = CheckedCommit(
-            core.layout, Staged(core.layout), {}, purged=purged_ids(core.layout)
-        )
-        staged = commit.staged
-        if len(staged.parents) > 1 or staged.unmerged:
-            raise Refused(
-                "a merge is in progress", "finish the merge first, then edit memories"
-            )
-        edits = edits_of(commit)
-        if not edits:
-            return Amended(())
-        changed = [one for edit in edits for one in (edit.old, edit.new) if one]
-        paths = sorted({entry.path for entry in changed if entry.path})
-        committed = staged.texts(
-            [path for path in paths if path in staged.head], staged.head
-        )
-        edited = staged.texts([path for path in paths if path in staged.now])
-        mine = {path: self._unchanged(staged, path, edited.get(path)) for path in paths}
-        files = {
-            path: restored_file(path, data, edited.get(path))
-            for path, data in committed.items()
-        }
-        wanted = staged.everything
-        before = by_memory(staged.entries_in({**wanted, **files}))
-        after = by_memory(staged.entries_in(wanted))
-        plan = plan_amendments(edits, before, after, by)
-        # also where git's index lost the file, changes of committed files get their own
-        entries = [
-            replace(one, path=change_path(one)) if one.path in committed else one
-            for one in plan.entries
-        ]
-        plan = replace(plan, entries=tuple(entries))
-        for path, data in files.items():
-            # git checks it out with Windows line ends
-            if mine[path] != edited.get(path):
-                files[path] = data.replace(b"\n", b"\r\n")
-        staging = dict(files)
-        known = {path: own for path in files if (own := mine[path]) is not None}
-        copies = keep_edited(core.layout, known)
-        self._replace(files)
-        try:
-            written = core.write(plan) if plan.entries else ()
-        except BaseException:
-            self._replace({path: mine[path] for path in files})
-            raise
-        for item in written:
-            for path in with_gitkeep(core.layout, item.entry.path):
-                staging[path] = read_bytes(core.layout.path(path))
-        staged.stage(staging)
-        return Amended(tuple(edits), tuple(written), copies)
-
-    def _unchanged(self, staged: Staged, path: str, text: bytes | None) -> bytes | None:
-        """Return the bytes of a file, None if it does not exist; raise Refused if it has unstaged changes.
-
-        Restoring it would destroy them. Line ends do not count.
-        """
-        try:
-            mine: bytes | None = read_bytes(self._layout.path(path))
-        except FileNotFoundError:
-            mine = None
-        if mine != text and (mine is None or mine.replace(b"\r\n", b"\n") != text):
-            name = staged.name(path)
-            raise Refused(
-                f"{name} has unstaged changes", f"stage it first: git add {name}"
-            )
-        return mine
 
     def separate_copies(self) -> list[Separated]:
         """Give each memory whose id another memory has a new id in its file; raise Refused if a file has no line for it.

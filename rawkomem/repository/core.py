@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ..files.append import Written
     from ..files.session_records import Access
     from ..git.citations import CitationChecks, Cited
-    from ..index.ingest import PastMoment, Vouching
+    from ..index.ingest import Folding, Vouching
     from ..index.neighbors import Neighbors
     from ..index.stores.protocol import OutsideStore
     from ..recall.scoring import Scored
@@ -367,22 +367,9 @@ class Core:
         """Return the first `limit` rows (0: all) that pass a filter, last changed first, and the number of all of them."""
         return self.read(lambda: self.view(only).page(limit))
 
-    def get(self, name: str, as_of: int = 0) -> Memory:
-        """Return the memory with an id, a part of one, a file stem or a title; with `as_of`, its state at that time."""
-
-        def find() -> Memory:
-            id = self.resolve(name)
-            if not as_of:
-                return memory_of(self.catalogue.doc(id))
-            memory = self._past(as_of).memory(id)
-            if memory is None:
-                raise NotFound(
-                    f"{id} was not known then",
-                    f"run 'rawkomem history {id}' to see when it was stored",
-                )
-            return memory
-
-        return self.read(find)
+    def get(self, name: str) -> Memory:
+        """Return the memory with an id, a part of one, a file stem or a title."""
+        return self.read(lambda: memory_of(self.catalogue.doc(self.resolve(name))))
 
     def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
         """Return the memories with these names, in this order, without duplicates."""
@@ -439,7 +426,7 @@ class Core:
 
     def entries(self, id: str) -> Sequence[Entry]:
         """Return every entry about a memory. Call it only inside `read`."""
-        return self._past().entries_about(id)
+        return self._folding().entries_about(id)
 
     def history(self, name: str) -> Sequence[HistoryStep]:
         """Return every entry about a memory, in order, with the changes that it made."""
@@ -455,7 +442,7 @@ class Core:
 
     def together(self) -> FoldTogether:
         """Return what folds memories that supersede one another. Call it only inside `read`."""
-        return self._past().together()
+        return self._folding().together()
 
     def vouching(self, strict: bool = False) -> Vouching | None:
         """Return a function: whether a person vouches for an entry; None if nobody vouches. Call it inside `read`."""
@@ -469,10 +456,10 @@ class Core:
             lambda: (vouches := self.vouching()) is not None and vouches.is_on
         )
 
-    def _past(self, at: int = 0) -> PastMoment:
-        from ..index.ingest import PastMoment
+    def _folding(self) -> Folding:
+        from ..index.ingest import Folding
 
-        return PastMoment(self.catalogue, at, self.vouching())
+        return Folding(self.catalogue, self.vouching())
 
     def view(self, only: Filter | None, strict: bool = False) -> View:
         """Return a view of the memories that pass a filter; parts of entity names are accepted.

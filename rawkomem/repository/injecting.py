@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..files.session_records import Told, last_access, note_told, note_use, told_to
 from ..index.conditions import fired_by
 from ..model.entries import Task
@@ -19,7 +21,6 @@ from ..recall.inject import (
 )
 from ..recall.scoring import Reason, Scored
 from ..recall.signals import Limits, Signals, cut_note
-from ..text.conditions import Fired, Situation
 from .core import Core
 
 if TYPE_CHECKING:
@@ -129,15 +130,14 @@ def explain(
     limits = repo.core.settings.limits(task.agent)
     limits = replace(limits, profile=profile or limits.profile)
     injection = _inject(repo, task, limits, only)
-    at = only.as_of
     owner, own = repo.layers.owner(name)
-    memory_there = owner.get(own, at)
+    memory_there = owner.get(own)
     memory = repo.layers.shown(owner, memory_there)
     item = _about(memory.id, injection)
     if item:
         return item, not item.out
     bare = Scored(memory, Signals(memory.id), 0.0, ())
-    why_not = why_not_in_use(memory, at or now())
+    why_not = why_not_in_use(memory, now())
     if why_not:
         return replace(bare, out=Reason("not-in-use", (why_not,))), False
     if memory.kind in RECORDED and memory.kind not in only.kinds:
@@ -190,17 +190,13 @@ def sources(
     view = core.view(only, strict)
     spaces = core.spaces()
 
-    def fired(situation: Situation) -> dict[str, Fired]:
-        found = fired_by(view.catalogue.db, situation)
-        return view.past.fired(found, situation) if view.only.as_of else found
-
     authors = None if strict else view.authors
     doubting = strict or (authors is not None and authors.names_a_person())
     return Sources(
         view,
         core.index.store,
         spaces,
-        fired,
+        partial(fired_by, view.catalogue.db),
         lambda: last_access(core.layout),
         core.citing(),
         doubting,

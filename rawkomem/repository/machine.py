@@ -11,12 +11,10 @@ import re
 import shlex
 import shutil
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from math import inf
 
 import apsw
 
@@ -66,7 +64,7 @@ from ..model.values import ERROR, TYPE_CHECKING, record, replace
 from ..redaction.find import engine
 from ..text.chunks import counted
 from . import Repository
-from .core import Core, Wing
+from .core import Wing
 
 if TYPE_CHECKING:
     from .mesh_tables import Published
@@ -314,14 +312,6 @@ class StoreStatus:
     install: str = ""  # the command that installs its engine, if it is missing
 
 
-@record
-class Copied:
-    """The result of a copy."""
-
-    memories: int
-    seconds: float
-
-
 class Store(Wing):
     """The index and its search stores."""
 
@@ -413,36 +403,6 @@ class Store(Wing):
         return StoreStatus(
             name, used, not missing, known, size, where, problem, missing
         )
-
-    def copy(
-        self, source: str, target: str, progress: Progress | None = None
-    ) -> Copied:
-        """Fill both stores from the files, and check that they contain the same; raise Refused if they differ."""
-        if checked_store(source) == checked_store(target) or MEMORY in (source, target):
-            raise BadInput(
-                f"cannot copy {source} to {target}",
-                f"name two of {', '.join((SQLITE, *plugin_names()))}",
-            )
-        began = time.monotonic()
-        digests = []
-        for name in (source, target):
-            core = Core(self._layout, self._core.warn, store=name)
-            try:
-                core.index.store_wait_s = inf
-                core.index.retry_store()
-                core.index.sync(progress)
-                core.index.require_store()
-                outside = core.index.outside()
-                digests.append(outside.held() if outside else core.catalogue.digests())
-            finally:
-                core.close()
-        differing = {id for id, _ in digests[0].items() ^ digests[1].items()}
-        if differing:
-            raise Refused(
-                f"{len(differing)} memories differ: files changed meanwhile",
-                "run the command again",
-            )
-        return Copied(len(digests[1]), time.monotonic() - began)
 
     def publish(self) -> Published:
         """Fill the tables of RFC-0011 that other programs read: yamo_blocks, synthesized_skills, memory_entries."""

@@ -16,12 +16,12 @@ from ..exchange.formats import (
     write_format,
 )
 from ..exchange.import_plan import (
-    RULE_KINDS,
     ImportDecision,
     MemoriesHere,
     Read,
     decide_imports,
     entries_to_write,
+    is_rule_kind,
 )
 from ..exchange.instructions import (
     RULE_ENDINGS,
@@ -215,7 +215,7 @@ class Exchange(Wing):
             rule_files = [
                 source.place(file)
                 for source, kind, _ in read
-                if f"{kind}:" in RULE_KINDS
+                if is_rule_kind(kind)
                 and is_below(os.path.realpath(source.path), project)
                 for file in source.files(*RULE_ENDINGS)
             ]
@@ -400,21 +400,27 @@ def find_sources(project: str) -> list[tuple[str, str]]:
     return [(path, format_of(Source(path, project))) for path in paths]
 
 
-def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import]:
+def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[list[Import]]:
     """Return what importing everything would store, if the project already has `memories`.
 
-    Write nothing, so that it works in a project without a repository. A source that cannot be read is skipped.
+    Each list holds the sources of one format, or all rules that people wrote for agents: import its sources together,
+    list after list, to get this result. Write nothing, so that it works in a project without a repository. A source
+    that cannot be read is skipped.
     """
-    read = []
+    groups: dict[str, list[Read]] = {}
     for path, kind in find_sources(project):
         source = Source(path, project)
+        group = groups.setdefault("" if is_rule_kind(kind) else kind, [])
         try:
-            read.append((source, kind, read_format(kind, source)))
+            group.append((source, kind, read_format(kind, source)))
         except RawkoError as failure:
             source.refuse(source.place(path), failure.message)
-            read.append((source, kind, []))
-    decided = decide_imports(read, MemoriesHere(memories))
-    return _imports(read, decided, [0] * len(read))
+            group.append((source, kind, []))
+    here = MemoriesHere(memories)
+    return [
+        _imports(group, decide_imports(group, here), [0] * len(group))
+        for group in groups.values()
+    ]
 
 
 def _imports(

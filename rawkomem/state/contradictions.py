@@ -424,10 +424,13 @@ class _Reader:
 
     def _reject(self, at: int) -> None:
         """Reject the words before "was removed", or those after "remove"."""
+        before, after = self.words[at - 1], self.words[at + 1]
+        if after is END and before.text in self.cues.purposes:
+            return  # a kind of thing, as in "mistakes to avoid"
         if self._is_linked(at, 2):
             for part in self.objects[self.clause :]:
                 part.place = REJECTED if part.place == FRAME else part.place
-        elif self.words[at + 1] is END:  # a name, as in "episode remove"
+        elif after is END:  # a name, as in "episode remove"
             self._add(self.words[at].stem)
             return
         else:
@@ -590,11 +593,15 @@ def prose_of(memory: Memory) -> Prose:
         for pair in pairwise(statements)
         if pair[1].rejected and not pair[1].kept
     ]
+    heading = read_statement(memory.title, language_of(memory.title))
+    if heading and memory.title.endswith(")"):
+        # what is in brackets says where the rule is from, not what the choice is for: "Prefer early returns (Style)"
+        heading = replace(heading, chosen=frozenset())
     return Prose(
         memory.id,
         frozenset(language().stems(memory.title)),
         frozenset(map(identity, memory.when)),
-        read_statement(memory.title, language_of(memory.title)),
+        heading,
         (*statements, *joined),
         frozenset(id for type, id in memory.links if type == KEPT_BOTH),
     )

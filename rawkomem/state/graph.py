@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from ..model.entries import Memory
 from ..model.values import GROUPS, record
-from ..text.clean import one_line
 from ..text.prose import Vocabulary, telling_words
 from .changes import SIMILAR, SUPERSEDES, Names, references
 from .trust import reachable
@@ -124,7 +123,7 @@ def _declared_edges(memories: Sequence[Memory]) -> tuple[list[Edge], list[Broken
     return ordered, broken
 
 
-# Walk over the graph: neighbors, shortest path, clusters, orphans. The order of results is always
+# Walk over the graph: neighbors, shortest path, clusters. The order of results is always
 # the same.
 
 LABEL_WORDS = 3
@@ -212,11 +211,6 @@ def clusters(graph: LinkGraph, least: int) -> list[Cluster]:
     return sorted(groups, key=lambda cluster: (-len(cluster.ids), min(cluster.ids)))
 
 
-def orphans(graph: LinkGraph) -> list[str]:
-    """Return the ids of the memories without edges."""
-    return [id for id in _ids_without_groups(graph) if not graph.around[id]]
-
-
 def _connected_parts(graph: LinkGraph) -> Iterator[list[str]]:
     def single_neighbors(id: str) -> list[str]:
         others = (other for _, other in neighbors(graph, id))
@@ -236,76 +230,3 @@ def _ids_without_groups(graph: LinkGraph) -> Iterator[str]:
 
 def _subject_text(memory: Memory) -> str:
     return " ".join((memory.title, *memory.tags, memory.body[:OPENING_CHARS]))
-
-
-# Draw the graph as mermaid. Titles are escaped, so that no title can end a label.
-
-MERMAID_EDGES = 500  # mermaid draws no more, and a diagram cannot raise the limit
-LABEL_CHARS = 60  # of a title, so that the box stays readable
-PLAIN = " ,-/'()"  # kept besides letters and digits; other ASCII signs become a #code;
-
-
-@record
-class Picture:
-    """The part of a graph that is drawn, and the number of memories that are not."""
-
-    memories: tuple[Memory, ...]
-    edges: tuple[Edge, ...]
-    left_out: int
-
-    @property
-    def edges_left_out(self) -> int:
-        """Return how many edges mermaid cannot draw."""
-        return max(0, len(self.edges) - MERMAID_EDGES)
-
-
-def picture_of(graph: LinkGraph, start: str, hops: int, most: int) -> Picture:
-    """Return the memories around a memory, or the most connected ones; at most `most` of them, 0 for all."""
-    if start:
-        ids = [step.id for step in traverse(graph, start, hops)]
-    else:
-        ids = sorted(graph.memories, key=lambda id: (-len(graph.around[id]), id))
-    drawn = ids[: most or len(ids)]
-    inside = set(drawn)
-    edges = tuple(
-        edge for edge in graph.edges if edge.source in inside and edge.target in inside
-    )
-    return Picture(
-        tuple(graph.memories[id] for id in drawn), edges, len(ids) - len(drawn)
-    )
-
-
-def as_mermaid(picture: Picture) -> str:
-    """Return a mermaid flowchart, which GitHub, GitLab and many editors show.
-
-    It has at most MERMAID_EDGES edges; edges by similarity are dropped first.
-    """
-    names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
-    lines = ["flowchart LR"]
-    for memory in picture.memories:
-        label = _for_mermaid(memory.title, memory.id, "(no title)")
-        shape = f"([{label}])" if memory.kind in GROUPS else f"[{label}]"
-        lines.append(f"  {names[memory.id]}{shape}")
-    edges = sorted(picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight))
-    for edge in edges[:MERMAID_EDGES]:
-        is_similar = edge.type == SIMILAR
-        arrow = "-.-" if is_similar else "-->"
-        label = _for_mermaid(
-            f"{edge.weight:.2f}" if is_similar else edge.type, "(no type)"
-        )
-        lines.append(f"  {names[edge.source]} {arrow}|{label}| {names[edge.target]}")
-    return "\n".join(lines) + "\n"
-
-
-def _for_mermaid(*texts: str) -> str:
-    """Return the first text that is not empty, escaped and in quotes.
-
-    A first sign is always escaped, because `- x` would become a list.
-    """
-    text = next(filter(None, (one_line(one, LABEL_CHARS) for one in texts)))
-    plain = (
-        c.isalnum() or not c.isascii() or (at and c in PLAIN)
-        for at, c in enumerate(text)
-    )
-    signs = (c if keep else f"#{ord(c)};" for c, keep in zip(text, plain, strict=True))
-    return f'"{"".join(signs)}"'

@@ -13,11 +13,6 @@ from ..model.errors import Refused
 from ..model.values import ACTIVE, REPLACES, as_dict, iso, record
 from ..text.chunks import counted
 from .changes import (
-    AMENDABLE,
-    ENDS,
-    FIXED_KEYS,
-    OPEN_END,
-    amendment_between,
     plan_delete,
 )
 from .fold import (
@@ -33,8 +28,6 @@ from .fold import (
 from .graph import Edge
 from .plans import (
     NAME_SEPARATOR,
-    Fields,
-    entry_about,
     ids_in,
     value_name,
 )
@@ -213,48 +206,6 @@ class Replaced:
 def replacements(chain: Sequence[Memory], trust: Believing) -> list[Replaced]:
     """Return the steps of a chain of memories, each superseded by the next."""
     return [Replaced(old, new, trust(old), trust(new)) for old, new in pairwise(chain)]
-
-
-# Find the entries that, when appended, give a memory the text and the window of a wanted version of it.
-
-# field → key
-CREATED_KEYS = {
-    "kind": "kind",
-    "by": "discoveredBy",
-    "created": "discoveredAt",
-    "supersedes": "supersedes",
-}
-# only a new memory sets these
-LASTING_KEYS = (*FIXED_KEYS, "members", "supersededBy", "conflictsWith")
-
-
-def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[Entry]:
-    """Return an amend and a validity entry that change `now` into `wanted`; raise Refused for other differences."""
-    old = as_dict(now)
-    new = as_dict(wanted)
-    odd = [key for name, key in CREATED_KEYS.items() if old[name] != new[name]]
-    odd += [key for key in LASTING_KEYS if now.extra.get(key) != wanted.extra.get(key)]
-    odd += ["title"] if now.title and not wanted.title else []
-    if odd:
-        message = f"no entry can change {', '.join(odd)} of {now.id}"
-        raise Refused(
-            message, "add a new memory, then run 'rawkomem supersede OLD NEW'"
-        )
-    entries = []
-    changed = amendment_between(now, wanted)
-    if any(changed.values()):
-        changed |= {AMENDABLE[key]: new[AMENDABLE[key]] for key in changed["given"]}
-        entries.append(entry_about(now, Entry(kind="amend", by=by, **changed)))
-    window: Fields = {
-        key: iso(new[field]) or OPEN_END
-        for key, field in ENDS.items()
-        if old[field] != new[field]
-    }
-    if window:
-        extra: Fields = {**window, "reason": reason}
-        change = Entry(kind="validity", by=by, extra=extra, given=tuple(window))
-        entries.append(entry_about(after(now, entries), change))
-    return entries
 
 
 # Undo a change: a review leaves its entries out of the fold.

@@ -65,7 +65,7 @@ def export(repository, form: str, target: str) -> None:
         repository.exchange.export_folder(target, form)
 
 
-@pytest.mark.parametrize("form", ["jsonl", "markdown", "okf"])
+@pytest.mark.parametrize("form", ["jsonl", "markdown"])
 def test_a_round_trip_keeps_what_memories_say(form, filled, elsewhere, tmp_path_factory):
     target = str(tmp_path_factory.mktemp("out") / ("all.jsonl" if form == "jsonl" else "folder"))
     export(filled, form, target)
@@ -77,7 +77,7 @@ def test_a_round_trip_keeps_what_memories_say(form, filled, elsewhere, tmp_path_
     assert not filled.exchange.import_from(target).news, "what comes home is known"
 
 
-@pytest.mark.parametrize("form", ["jsonl", "markdown", "okf"])
+@pytest.mark.parametrize("form", ["jsonl", "markdown"])
 def test_windows_and_links_that_were_set_later_come_along(form, filled, elsewhere, tmp_path_factory):
     first, second = (row.id for row in filled.list()[:2])
     filled.beliefs.validity(first, end="2031-01-01")
@@ -118,29 +118,6 @@ def test_a_folder_of_neolata_comes_back(filled, elsewhere, tmp_path_factory, raw
     assert "changed since" in rawkomem("export", "--format", "neolata", "--out", str(folder), check=1).stderr
 
 
-def test_an_okf_bundle_is_one(filled, tmp_path):
-    """Version 0.1: every file but index.md and log.md has frontmatter with a type; links lead to files."""
-    import re
-
-    from rawkomem.format.frontmatter import read_frontmatter
-
-    filled.exchange.export_folder(str(tmp_path / "okf"), "okf")
-    files = {
-        file.relative_to(tmp_path / "okf").as_posix(): file.read_text() for file in (tmp_path / "okf").rglob("*.md")
-    }
-    concepts = {name: text for name, text in files.items() if name.rpartition("/")[2] not in ("index.md", "log.md")}
-    assert len(concepts) == len(ENTRIES) and {"index.md", "log.md", "memories/index.md", "lessons/index.md"} < set(
-        files
-    )
-    for text in concepts.values():
-        fields, _ = read_frontmatter(text.split("---\n")[1])
-        assert fields["type"].value and fields["description"].value and fields["timestamp"].value
-    for name, text in files.items():
-        if name not in concepts:
-            for link in re.findall(r"\]\(([^)]+)\)", text):
-                assert ((tmp_path / "okf" / name).parent / link).is_file(), (name, link)
-
-
 def test_nothing_is_replaced_that_we_did_not_write(filled, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
@@ -174,4 +151,4 @@ def test_a_list_of_files_from_elsewhere_removes_nothing_outside(filled, tmp_path
 
 
 def test_markdown_needs_a_folder(rawkomem):
-    assert "add --out FOLDER" in rawkomem("export", "--format", "okf", check=2).stderr
+    assert "add --out FOLDER" in rawkomem("export", "--format", "markdown", check=2).stderr

@@ -423,7 +423,7 @@ def test_a_stopped_import_goes_on(repository, tmp_path_factory, monkeypatch):
     assert 0 < len(done.news) < 15 and steps[-1] == (len(steps), len(steps))
     assert len(repository.list(include="quarantined")) == 15
     told = {problem.code for checked in repository.check() for problem in checked.problems}
-    assert told <= {"no-when", "not-ideal-length"}
+    assert told <= {"not-ideal-length"}
 
 
 def test_stopping_an_import_says_how_to_go_on(project, monkeypatch, capsys):

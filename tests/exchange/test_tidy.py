@@ -187,6 +187,17 @@ def test_lines_that_name_pages_and_lines_of_tags_go():
     assert strip_page(noise + kept).strip() == kept
 
 
+def test_a_heading_that_says_nothing_gets_the_first_sentence(repository, project):
+    do, dont = "Use `select` in Prisma queries of the shop", "Never edit a generated file of the shop"
+    rest = "\n- Keep each diff as small as it can be, because a person reads all of it.\n"
+    (project / "AGENTS.md").write_text(f"# Shop\n\n## Do\n\n- {do}.{rest}\n## Don't\n\n- {dont}.{rest}")
+    titles = {item.entry.title for item in repository.exchange.import_from(str(project / "AGENTS.md")).news}
+    assert titles == {
+        "Do: Use `select` in Prisma queries of the shop.",
+        "Don't: Never edit a generated file of the shop.",
+    }
+
+
 def test_titles_tell_memories_apart(repository, project):
     page = "# Shop\n\n## Background\n\nWe sell bikes online.\n\n# Depot\n\n## Background\n\nWe repair bikes here.\n"
     notes = {

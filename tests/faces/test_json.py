@@ -21,7 +21,7 @@ AS_SOMEBODY = ("-c", "user.name=A", "-c", "user.email=a@b")
 # Commands that change nothing: they run as text first, so that their templates are filled in once.
 READING = (
     "search|list|show|why|context|stats|history|status|doctor|docs|review|check|diff|link list|link walk|link path"
-    "|link clusters|link orphans|link graph|link entities|lesson list|lesson heritage|skill list|skill show|trace list"
+    "|link clusters|link entities|lesson list|lesson heritage|skill list|skill show|trace list"
     "|trace show|trace search|trace log list|trace episode list|trace episode show|trace episode search|replay"
     "|drafts list|drafts show|connect list|index ledger verify|index ledger show|index store status|index sinks status"
     "|tidy consolidate|tidy prune|tidy digest|tidy retention plan|tidy retention list|try match|try embed|bench learn"
@@ -95,8 +95,8 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("stats", ("--effect",)), ("stats", ("--tokens",)), ("link entities", ()),
     ("amend", ("first port", "--tag", "db")), ("history", ("first port",)), ("feedback", ("first port", "helpful")),
     ("link add", ("first port", "second port")), ("link list", ("first port",)), ("link walk", ("first port",)),
-    ("link path", ("first port", "second port")), ("link clusters", ("--min-size", "2")), ("link graph", ()),
-    ("link remove", ("first port", "second port")), ("link orphans", ("--similar", "1")),
+    ("link path", ("first port", "second port")), ("link clusters", ("--min-size", "2")),
+    ("link remove", ("first port", "second port")),
     ("lesson heritage", ("first port",)), ("link cite", ("second port", "code.py")),
     ("delete", ("second port", "--archive")), ("restore", ("second port",)), ("review", ()), ("delete", ("second port",)), ("undo", ("--dry-run",)),
     ("supersede", ("first port", "third port", "--anyway")),
@@ -138,7 +138,6 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 SLOW_CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("bench speed", ("--files", "3")),
     ("bench scale", ("--memories", "20", "--store", "sqlite")),
-    ("index store copy", ("sqlite", "lancedb")),
     ("index store use", ("lancedb",)),
     ("index store publish", ()),
     ("index store migrate", ("v1",)),

@@ -1,25 +1,13 @@
-"""Editing and removing committed memories by hand: reported, allowed for people, and kept as history on request."""
+"""Editing and removing committed memories by hand: reported, and allowed for people."""
 
 import os
 import sys
-from functools import reduce
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from rawkomem.files.append import is_change_file
-from rawkomem.files.check import by_memory
 from rawkomem.files.kept_texts import keep_edited
-from rawkomem.files.reading import read_data
-from rawkomem.format.blocks import join_entry
-from rawkomem.format.frontmatter import emit_entry
-from rawkomem.git.commit_checks import Edit, plan_amendments, restored_file
 from rawkomem.model.entries import Entry
-from rawkomem.model.errors import Refused
-from rawkomem.model.values import DAY, replace
+from rawkomem.model.values import DAY
 from rawkomem.repository import Repository
-from rawkomem.state.fold import fold
-from rawkomem.state.history import differences
 
 from tests.git.gitting import AGENT
 from tests.terminals import detached, scrubbed, typed
@@ -86,7 +74,7 @@ def test_an_agents_commit_is_refused_by_its_author(started, memories, git, rawko
     monkeypatch.setenv("GIT_AUTHOR_NAME", AGENT[0])
     monkeypatch.setenv("GIT_AUTHOR_EMAIL", AGENT[1])
     told = rawkomem("check", "--staged", check=1)
-    assert "was edited" in told.stdout and "--as-amendment" in told.stdout
+    assert "was edited" in told.stdout and "rawkomem amend" in told.stdout
 
 
 def test_the_hook_passes_at_a_terminal_and_gives_one_line_of_advice(started, memories, git, terminal):
@@ -94,7 +82,7 @@ def test_the_hook_passes_at_a_terminal_and_gives_one_line_of_advice(started, mem
     shown = started / "shown"
     detached(terminal, typed(f"{sys.executable} -m rawkomem check --staged; echo exit $?", shown), started, scrubbed())
     assert "was edited" in shown.read_text() and "exit 0" in shown.read_text()
-    assert shown.read_text().count("--as-amendment") == 1
+    assert shown.read_text().count("rawkomem amend") == 1
     (started / "ended").unlink()
     env = scrubbed(CLAUDECODE="1")
     detached(terminal, typed(f"{sys.executable} -m rawkomem check --staged; echo exit $?", shown), started, env)
@@ -106,81 +94,6 @@ def test_a_purge_is_committed_without_skipping_a_check(started, memories, git, r
     git("add", "-A")
     assert history_of(repository) == []
     assert [level for level, _ in history_of(repository, agent=True)] == ["error", "error"]
-    assert repository.edits.as_amendments().edits == (), "a purged text is not brought back"
-
-
-def test_as_amendment_keeps_both_texts(started, memories, git, repository):
-    before = (memories / "cache.md").read_bytes()
-    edit(memories, git, ("rout ", "route "), ("title: Cache keys", "title: Keys of the cache"), ("owner: ada\n", ""))
-    mine = (memories / "cache.md").read_bytes()
-    done = repository.edits.as_amendments("ada")
-    assert (memories / "cache.md").read_bytes().startswith(before)
-    assert [(started / ".rawko" / copy).read_bytes() for copy in done.copies] == [mine]
-    memory = repository.get("mem_1_a")
-    assert (memory.title, memory.body) == (
-        "Keys of the cache",
-        "Keys hold the tenant, then the route and the language.",
-    )
-    assert ("owner" in memory.extra, memory.helpful) == (False, 1)
-    assert history_of(repository) == [] and git("diff", "--name-only") == ""
-    assert git("show", ":.rawko/memories/cache.md").startswith(before.decode().rstrip())
-
-
-ENTRIES = (
-    Entry(id="mem_1_a", title="Cache keys", tags=("web",), at=1_000, by="ada", body="Keys hold the tenant.", extra={"owner": "ada"}),
-    Entry(id="amend_1", kind="amend", about="mem_1_a", at=2_000, importance="high", given=("importance",)),
-    Entry(id="vote_1", kind="feedback", about="mem_1_a", at=3_000, extra={"signal": "helpful"}),
-    Entry(id="archive_1", kind="archive", about="mem_1_a", at=4_000, extra={"reason": "done"}),
-)  # fmt: skip
-PATH = "memories/cache.md"
-
-
-def as_file(entries) -> bytes:
-    return reduce(join_entry, map(emit_entry, entries)).encode() if entries else b""
-
-
-def keyed(data: bytes) -> dict[str, Entry]:
-    return {entry.id: entry for entry in read_data(data, PATH, advice=False).entries}
-
-
-@given(
-    st.sets(st.sampled_from(range(1, 4))),
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "title": st.sampled_from(["Keys", "Ключи"]),
-            "body": st.sampled_from(["Keys hold two things.", ""]),
-            "tags": st.sampled_from([(), ("a", "b")]),
-            "extra": st.sampled_from([{}, {"owner": "bob"}, {"team": "web"}]),
-        },
-    ),
-    st.booleans(),
-)
-def test_amendments_say_what_the_edited_file_says(removed, changes, added):
-    """Whatever was edited, cut out or added: no committed byte changes, and the memory says what the person wrote."""
-    mine = [entry for number, entry in enumerate(ENTRIES) if number not in removed]
-    mine[0] = replace(mine[0], **changes)
-    mine += [Entry(id="mem_9_z", title="New", body="New text.", at=9_000)] if added else []
-    committed, staged = as_file(ENTRIES), as_file(mine)
-    old, new = keyed(committed), keyed(staged)
-    edits = [Edit(entry, new.get(id)) for id, entry in old.items() if id not in new or new[id].digest != entry.digest]
-    back = restored_file(PATH, committed, staged)
-    assert back.startswith(committed) and keyed(back).keys() == {*old, *new}
-    before, wanted = (by_memory(read_data(data, PATH).entries) for data in (back, staged))
-    plan = plan_amendments(edits, before, wanted, "ada")
-    now = fold([*before["mem_1_a"], *plan.entries])
-    assert [one for one in differences(fold(wanted["mem_1_a"]), now) if one[0] != "reason"] == []
-
-
-def test_as_amendment_of_a_removed_memory(started, memories, git, repository):
-    before = (memories / "cache.md").read_bytes()
-    git("rm", "-q", ".rawko/memories/cache.md")
-    (written,) = repository.edits.as_amendments("ada").written
-    assert (memories / "cache.md").read_bytes() == before and is_change_file(written.entry.path)
-    assert repository.get("mem_1_a").status == "deleted"
-    assert history_of(repository) == [] and git("diff", "--name-only") == ""
-    staged = git("diff", "--cached", "--name-only").split()
-    assert f".rawko/{written.entry.path}" in staged and ".rawko/memories/cache.md" not in staged
 
 
 def test_old_copies_of_edited_files_are_removed_except_the_newest(started, memories, git, repository, monkeypatch):
@@ -204,36 +117,14 @@ def at_time(patch, ms: int) -> None:
     patch.setattr("rawkomem.files.kept_texts.now", lambda: START + ms)
 
 
-def test_windows_line_ends_and_a_byte_order_mark_stay(started, memories, git, repository):
-    crlf = b"\xef\xbb\xbf" + CACHE.replace("\n", "\r\n").encode()
-    (memories / "cache.md").write_bytes(crlf)
-    git.commit()
-    (memories / "cache.md").write_bytes(crlf.replace(b"rout ", b"route "))
-    git("add", "-A")
-    repository.edits.as_amendments("ada")
-    assert (memories / "cache.md").read_bytes().startswith(crlf)
-    assert repository.get("mem_1_a").body.endswith("route and the language.")
-
-
-@pytest.mark.parametrize("change", [("owner: ada", "discoveredBy: eve"), ("id: mem_1_a", "id: mem_1_a\nkind: lesson")])
-def test_what_no_entry_can_say_is_refused_and_nothing_changes(started, memories, git, repository, change):
-    edit(memories, git, change)
-    mine = (memories / "cache.md").read_bytes()
-    with pytest.raises(Refused, match="no entry can change"):
-        repository.edits.as_amendments()
-    assert (memories / "cache.md").read_bytes() == mine
-
-
-def test_an_edit_of_words_that_an_amendment_replaced_becomes_the_newest_version(started, memories, git, repository):
+def test_an_edit_of_words_that_an_amendment_replaced_waits_for_a_review(started, memories, git, repository):
     repository.amend("mem_1_a", Entry(title="Keys", extra={"owner": "bob"}))
     git.commit()
-    edit(memories, git, ("title: Cache keys", "title: Cache names"), ("owner: ada\n", ""))
+    edit(memories, git, ("title: Cache keys", "title: Cache names"))
     ((level, message),) = history_of(repository)
-    assert level == "error" and "waits for a review" in message
-    repository.edits.as_amendments()
-    memory = repository.get("mem_1_a")
-    assert (memory.title, "owner" in memory.extra) == ("Cache names", False)
-    assert history_of(repository) == []
+    assert level == "warning" and "waits for a review" in message
+    git("commit", "-qm", "edit", "--no-verify")
+    assert repository.beliefs.proposal("mem_1_a").differences == (("title", "Keys", "Cache names"),)
 
 
 def test_an_edit_beside_an_amendment_has_an_effect(started, memories, git, repository):
@@ -245,69 +136,10 @@ def test_an_edit_beside_an_amendment_has_an_effect(started, memories, git, repos
     assert repository.get("mem_1_a").body.endswith("route and the language.")
 
 
-def test_a_merge_with_an_edit_without_effect_is_not_refused(started, memories, git, repository):
-    """In a merge, `--as-amendment` cannot run: the hook only warns."""
-    git("checkout", "-qb", "side")
-    (memories / "new.md").write_text(OTHER)
-    git.commit()
-    git("checkout", "-q", "main")
-    repository.amend("mem_1_a", body="Keys hold the tenant.")
-    git.commit()
-    git("merge", "-q", "--no-commit", "--no-ff", "side")
-    edit(memories, git, ("rout ", "route "))
-    assert [level for level, _ in history_of(repository)] == ["warning"]
-
-
-def test_unstaged_text_is_never_replaced(started, memories, git, repository):
-    edit(memories, git, ("rout ", "route "))
-    (memories / "cache.md").write_text("half a thought")
-    with pytest.raises(Refused, match="has unstaged changes"):
-        repository.edits.as_amendments()
-    assert (memories / "cache.md").read_text() == "half a thought"
-    git("checkout", "-q", "--", ".rawko")
-    git("rm", "-q", "--cached", ".rawko/memories/cache.md")
-    with pytest.raises(Refused, match="has unstaged changes"):
-        repository.edits.as_amendments()
-
-
-def test_a_merge_in_progress_is_refused(started, memories, git, repository):
-    git("checkout", "-qb", "side")
-    edit(memories, git, ("rout ", "route "))
-    git.commit()
-    git("checkout", "-q", "main")
-    (memories / "new.md").write_text(OTHER)
-    git.commit()
-    git("merge", "-q", "--no-commit", "--no-ff", "side")
-    with pytest.raises(Refused, match="a merge is in progress"):
-        repository.edits.as_amendments()
-
-
-def test_the_command(started, memories, git, rawkomem):
-    assert "stage your edit with git add" in rawkomem("check", "--staged", "--as-amendment").stderr
-    edit(memories, git, ("rout ", "route "))
-    told = rawkomem("check", "--staged", "--as-amendment")
-    assert "appended  amend mem_1_a" in told.stdout and "local/edits/" in told.stderr
-    git("commit", "-qm", "as an amendment")
-    assert "needs --staged" in rawkomem("check", "--as-amendment", check=2).stderr
-
-
-def test_a_purge_removes_the_copies_of_edited_files(started, memories, git, repository):
-    edit(memories, git, ("rout ", "swordfish "))
-    done = repository.edits.as_amendments("ada")
+def test_a_purge_removes_the_copies_of_edited_files(started, repository):
+    kept = keep_edited(repository.layout, {"memories/cache.md": CACHE.encode()})
     repository.lifecycle.purge("mem_1_a")
-    assert done.copies and not any((started / ".rawko" / copy).exists() for copy in done.copies)
-
-
-def test_a_memory_removed_on_two_branches_merges_without_a_driver(started, git, repository):
-    for branch in ("one", "two"):
-        git("checkout", "-q", "-b", branch, "main")
-        repository.sync()
-        git("rm", "-q", ".rawko/memories/cache.md")
-        repository.edits.as_amendments(branch)
-        git("commit", "-qm", "removed by hand")
-    git("merge", "-q", "--no-edit", "one")
-    repository.sync()
-    assert repository.get("mem_1_a").status == "deleted" and repository.get("mem_1_a").entries == 4
+    assert kept and not any(os.path.exists(copy) for copy in kept)
 
 
 # A hand edit beside or after an amendment

@@ -71,7 +71,7 @@ def test_ask_warns_and_remind_is_silent(guarded, git, rawkomem):
     done = git.run("commit", "-qm", "seeds")
     assert done.returncode == 0
     assert "db/seeds.sql:1: guards: 'Rule mem_seeds' (mem_seeds) asks for a second look at this change" in done.stderr
-    assert "mem_hint" not in done.stderr and "as-amendment" not in done.stderr
+    assert "mem_hint" not in done.stderr and "rawkomem amend" not in done.stderr
 
 
 def test_only_added_lines_count(guarded, git, rawkomem):

@@ -55,7 +55,7 @@ WRONG = [
     (Entry, "extra", {"a": None}), (Entry, "extra", {3: "a"}), (Entry, "extra", {"a": {1: "b"}}),
     (Filter, "importance", "hgh"), (Filter, "importance", 9), (Filter, "importance", float("inf")),
     (Filter, "trust", float("nan")), (Filter, "trust", 2), (Filter, "trust", "0.5"), (Filter, "current", 1),
-    (Filter, "since", "yesterday-ish"), (Filter, "until", float("inf")), (Filter, "as_of", None), (Filter, "where", 3),
+    (Filter, "since", "yesterday-ish"), (Filter, "until", float("inf")), (Filter, "where", 3),
     (Task, "text", None), (Task, "text", ["a"]), (Task, "agent", 1), (Task, "plan", b""), (Task, "session", 7),
 ]  # fmt: skip
 

@@ -5,7 +5,6 @@ from rawkomem.faces.cli.options import FILTERS, read_option
 from rawkomem.model.entries import Task
 from rawkomem.model.filters import FILTER_FIELDS, Facets, Filter
 from rawkomem.model.values import DAY, now, read_moment, read_time
-from rawkomem.recall.scoring import why_fired
 from rawkomem.recall.signals import filter_of
 from rawkomem.repository import Repository
 
@@ -78,8 +77,6 @@ CASES = [
     ({"trust": "0.6"}, {"backup"}),
     ({"include": ["expired"]}, CURRENT | {"expired"}),
     ({"include": ["all"]}, CURRENT | {"expired"}),
-    ({"as_of": "2026-05-15"}, {"backup", "expired"}),
-    ({"as_of": "2026-01-15", "trust": "0.6"}, set()),  # confirmed only later
     ({"type": ["decision"], "by": ["tester"]}, set()),
 ]
 
@@ -91,7 +88,7 @@ def test_search_list_and_injection_let_the_same_through(filled, words, wanted):
     assert {item.row.id for item in filled.search("database", 50, only)} == wanted
     injection = filled.inject(Task("database"), limit=20, only=only)
     seen = {item.memory.id for item in (*injection.items, *injection.left_out)}
-    assert seen == wanted - ({"expired"} if "as_of" not in words else set())
+    assert seen == wanted - {"expired"}
 
 
 def test_the_commands_take_them(rawkomem, filled, monkeypatch):
@@ -105,7 +102,7 @@ def test_the_commands_take_them(rawkomem, filled, monkeypatch):
             for one in ([value] if isinstance(value, str) else value)
             for part in (f"--{key.replace('_', '-')}", one)
         ]
-        if len(words) == 2 or "as_of" in words:  # each is a process of its own: the telling ones
+        if len(words) == 2:  # each is a process of its own: the telling ones
             assert ids("search", "database", *flags) == ids("list", *flags) == wanted, flags
     assert ids("search", "database", "--by", "planner", "-n1") <= {"db", "backup"}
     injected = rawkomem("inject", "database backup at night", "--by", "planner", "--type", "commitment").stdout
@@ -121,7 +118,7 @@ WRONG = [
     ),
     (["--kind", "amend"], "--kind: 'amend' is not known (use one of memory, lesson, skill"),
     (["--since", "yesterday"], "--since: 'yesterday' is not a time (use a date (2026-01-23), a time"),
-    (["--as-of", "2026-13-01"], "--as-of: '2026-13-01' is not a time"),
+    (["--until", "2026-13-01"], "--until: '2026-13-01' is not a time"),
     (["--trust", "high"], "--trust: 'high' is not a number from 0 to 1 (pass a number such as 0.6"),
     (["--trust", "nan"], "--trust: nan is not a number from 0 to 1"),
     (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (use the whole name)"),
@@ -151,73 +148,6 @@ def test_moments(monkeypatch):
     assert read_moment(TODAY, end=True) == at
     for wrong in ("", "d", "7", "7 d", "soon", "-3d", "2026-02-30"):
         assert read_moment(wrong) is None, wrong
-
-
-HISTORY = (
-    memory("Release on Fridays", "We release every Friday.", id="rel", discoveredAt="2026-01-01T00:00:00Z", tags="[ops]",
-           whenToUse="friday release")
-    + "\n---\n\n" + change("amend", "rel", "We release every Monday.", at="2026-03-01T00:00:00Z", title="Release on Mondays",
-                           tags="[ops, monday]", whenToUse="[monday|release]", importance="critical", type="decision")
-    + "\n---\n\n" + change("archive", "rel", at="2026-05-01T00:00:00Z", reason="nobody releases")
-)  # fmt: skip
-
-
-class TestAsOf:
-    """A memory as it stood: folded from the entries up to then."""
-
-    @pytest.fixture
-    def history(self, memories, repository):
-        (memories / "release.md").write_text(HISTORY)
-        return repository
-
-    @pytest.mark.parametrize(
-        ("moment", "title", "text"),
-        [
-            ("2025-12-31", None, None),
-            ("2026-02-01", "Release on Fridays", "We release every Friday."),
-            ("2026-04-01", "Release on Mondays", "We release every Monday."),
-            ("2026-06-01", None, None),
-        ],
-    )
-    def test_search_and_list(self, history, moment, title, text):
-        only = filter_of(as_of=moment)
-        assert [row.title for row in history.list(only)] == [title] * bool(title)
-        assert [(f.row.title, f.text) for f in history.search("release", only=only)] == [(title, text)] * bool(title)
-
-    def test_other_filters_look_at_the_state_of_then(self, history):
-        then, later = {"as_of": "2026-02-01"}, {"as_of": "2026-04-01"}
-        for words in ({"tag": ["monday"]}, {"importance": "critical"}, {"type": ["decision"]}):
-            for find in (history.list, lambda only: history.search("release", only=only)):
-                assert len(find(filter_of(**then, **words))) == 0 and len(find(filter_of(**later, **words))) == 1
-        assert len(history.list(filter_of(as_of="2026-06-01", include=["archived"]))) == 1
-
-    def test_injection_uses_the_conditions_of_then(self, history):
-        def fired(task: str, moment: str) -> list[tuple[str, str]]:
-            injection = history.inject(Task(task), only=filter_of(as_of=moment))
-            return [(item.memory.title, why_fired(item)) for item in (*injection.items, *injection.left_out)]
-
-        assert fired("what to do on a monday", "2026-04-01") == [("Release on Mondays", "alternative 'monday'")]
-        assert fired("what to do on a monday", "2026-02-01") == [("Release on Fridays", "")]
-        assert fired("our friday release", "2026-02-01") == [("Release on Fridays", "phrase 'friday release'")]
-        assert fired("our friday release", "2026-06-01") == []
-
-    def test_what_is_deleted_today_stays_hidden(self, history):
-        history.delete("rel")
-        only = filter_of(as_of="2026-02-01")
-        assert len(history.list(only)) == len(history.search("release", only=only)) == 0
-        assert [row.title for row in history.list(filter_of(as_of="2026-02-01", include=["deleted"]))] == [
-            "Release on Fridays"
-        ]
-
-    def test_entries_in_other_files_count_and_secrets_stay_redacted(self, history, memories):
-        secret = "ghp_" + "a1B2c3D4e5" * 4
-        (memories / "more.md").write_text(
-            change(
-                "amend", "rel", f"We release with {secret} on Tuesdays.", at="2026-02-01T00:00:00Z", title="Tuesdays"
-            )
-        )
-        (found,) = history.search("release", only=filter_of(as_of="2026-02-15"))
-        assert found.row.title == "Tuesdays" and "Tuesdays" in found.text and secret not in found.text
 
 
 def test_table_and_class_are_in_step():

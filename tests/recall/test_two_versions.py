@@ -6,7 +6,6 @@ import pytest
 from rawkomem.index import conditions as indexed
 from rawkomem.model.entries import Entry, Plan, Task
 from rawkomem.model.errors import NotFound, Refused
-from rawkomem.model.values import DAY, now
 from rawkomem.recall.render import FORMS
 from rawkomem.repository import Repository
 from rawkomem.state.fold import deciding, reviewed_name
@@ -385,12 +384,6 @@ def test_search_and_list_show_the_vouched_version(vouched, agent):
     assert vouched.list()[0].waiting + vouched.list()[1].waiting == 1
     found = vouched.search("keychain tokens")[0]
     assert found.row.id == "one" and "keychain" in found.text
-
-
-def test_as_of_shows_the_vouched_version_too(vouched, agent):
-    agent.amend("one", Entry(body="Evil body."))
-    assert vouched.get("one", as_of=now() + DAY).body == RULE
-    assert vouched.inject(Task("fix the login page"), as_of="2099-01-01").items[0].memory.body != "Evil body."
 
 
 def test_list_and_search_say_what_nobody_vouches_for(vouched, agent, rawkomem):

@@ -403,8 +403,8 @@ def test_an_export_follows_no_link_out_of_the_project(project, memories, rawkome
     place.symlink_to(victim / "empty")
     for words in (
         ("--out", f"{path}/x.jsonl"),
-        ("--format", "okf", "--out", path),
-        ("--format", "okf", "--out", "out"),
+        ("--format", "markdown", "--out", path),
+        ("--format", "markdown", "--out", "out"),
     ):
         rawkomem("export", *words, check=None)
     assert untouched(victim) and os.listdir(victim / "empty") == []
@@ -657,26 +657,6 @@ def test_without_a_work_tree_rawko_is_no_repository(bare, project, rawkomem):
     shutil.rmtree(project / ".git")
     assert find_git(str(bare)) is None
     assert "not a git repository" in rawkomem("diff", "HEAD...HEAD", cwd=bare, check=1).stderr
-
-
-def test_edits_become_amendments_without_filters_and_hooks(git, project, memories, rawkomem):
-    """`git diff` and `git add` started the clean filter, and `git update-index` the hook, of an unpacked archive."""
-    (memories / "a.md").write_text(NOTE.format(id="mem_1_a"))
-    git.commit()
-    (memories / "a.md").write_text(NOTE.format(id="mem_1_a").replace("Deploy with", "Ship with"))
-    git("add", "-A")
-    trap = f"touch {project}/PWNED"
-    git("config", "filter.x.clean", f"{trap}; cat")
-    (project / ".gitattributes").write_text("* filter=x\n")
-    hook = project / ".git" / "hooks" / "post-index-change"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\n{trap}\n")
-    hook.chmod(0o755)
-    os.utime(memories / "a.md", (1, 1))
-    rawkomem("check", "--staged", "--as-amendment")
-    assert not (project / "PWNED").exists()
-    git("config", "--unset", "filter.x.clean")
-    assert git("-c", "core.hooksPath=/dev/null", "status", "--porcelain", ".rawko").startswith("A  .rawko/changes/")
 
 
 def test_the_overview_counts_files_that_are_not_committed(git, memories, rawkomem):

@@ -58,7 +58,7 @@ STEPS = {
 }  # fmt: skip
 ID_LINE = re.compile(r"^id: .*\n", re.MULTILINE)
 TITLE_LINE = re.compile(r"^title: .*$", re.MULTILINE)
-NO_EFFECT, DUPLICATE_ID, ENTRY_GONE = "edit-without-effect", "duplicate-id", "entry-gone"
+DUPLICATE_ID, ENTRY_GONE = "duplicate-id", "entry-gone"
 
 
 class Clone:
@@ -108,17 +108,12 @@ class Clone:
         return " ".join([words, *map(str, self.uncommitted)]).strip() or "nothing"
 
     def commit(self, words: str = "", by: tuple[str, str] | None = None) -> None:
-        """Commit everything. With hooks, do what the hook says if it refuses an edit without effect."""
+        """Commit everything. With hooks, raise HookRefused if the hook refuses it."""
         if not self.git("status", "--porcelain"):
             return
         self.git("add", "-A")
-        if self.history.connected:
-            codes = {problem.code for problem in self.refusals(by)}
-            if codes == {NO_EFFECT}:
-                self.history.say(self, "as amendment")
-                self.repository.edits.as_amendments(self.person[0])
-            elif codes:
-                raise HookRefused(f"{words}: {codes}")
+        if self.history.connected and (codes := {problem.code for problem in self.refusals(by)}):
+            raise HookRefused(f"{words}: {codes}")
         self.git("commit", "-q", "-m", self.message(words), by=by)
         self.uncommitted = []
 

@@ -1,7 +1,7 @@
 """Run the command line: parse, make one library call, print.
 
 `options`: Declare the options of commands as data, and parse the frequent commands without click
-`terminal`: Print text, JSON and one-line errors, with colors only on a terminal; show long output in a pager
+`terminal`: Print text, JSON and one-line errors, with colors only on a terminal
 `answers`: Declare the fields of an answer once: they give its JSON, its text and docs/json.md
 `searching`: `rawkomem search`: print the memories that fit a question
 `injecting`: `rawkomem inject`: print the memories that belong in the prompt of a task
@@ -26,7 +26,7 @@
 `start`: `rawkomem init`, and `rawkomem` without a command: look at a project, show a plan, ask before each step, and suggest what to try next
 `connecting`: `rawkomem connect` and `uninstall`: connect coding agents and git, and remove what rawkomem wrote
 `servers`: Run the servers: `rawkomem browse`, `mcp` and `lsp`
-`measure`: Measure and try out rawkomem on this machine: `rawkomem bench`, `try` and `doctor --self-check`
+`measure`: Measure and try out rawkomem on this machine: `rawkomem bench` and `try`
 `manual`: Explain rawkomem: `rawkomem help`, `docs`, `completion` and `demo`
 """
 
@@ -39,20 +39,15 @@ import sys
 from ...model.errors import RawkoError, WrittenUnseen
 from ...model.values import TYPE_CHECKING
 from .options import expanded, parse_plain, run_of
-from .terminal import complain, paged, say_written
+from .terminal import complain, say_written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn, TypeVar
-
-    T = TypeVar("T")
+    from typing import NoReturn
 
 
 # new objects before garbage collection; a hot command creates fewer
 OBJECTS_PER_COLLECTION = 100_000
 USUAL_THRESHOLDS = gc.get_threshold()
-PAGED = {"search", "list", "show", "history", "docs", "help", "diff", "trace list", "lesson list", "skill list",
-         "link list", "trace log"}  # fmt: skip
 UTF8_MODE = "PYTHONUTF8"
 AT_EXIT = ("atexit", "threading")  # modules that may have registered exit handlers
 
@@ -99,8 +94,7 @@ def run(argv: list[str]) -> int:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse_plain(argv)
         if plain:
             folder, command, values, arguments = plain
-            run_plain = run_of(command)
-            code = _paged(command, lambda: run_plain(folder, arguments, **values)) or 0
+            code = run_of(command)(folder, arguments, **values) or 0
         else:
             from .commands import (
                 run_click,  # importing click takes as long as three bare Python starts
@@ -108,10 +102,7 @@ def run(argv: list[str]) -> int:
 
             # because some of these commands are servers
             gc.set_threshold(*USUAL_THRESHOLDS)
-            words = argv[2:] if argv[:1] == ["-C"] else argv
-            both = " ".join(words[:2])
-            command = both if both in PAGED else "".join(words[:1])
-            code = _paged(command, lambda: run_click(argv))
+            code = run_click(argv)
         sys.stdout.flush()
         return code
     except WrittenUnseen as failure:
@@ -129,13 +120,6 @@ def run(argv: list[str]) -> int:
         if "RAWKOMEM_DEBUG" in os.environ or not from_system:
             raise
         return complain(_system_error(failure))
-
-
-def _paged(command: str, call: Callable[[], T]) -> T:
-    """Run a call; send its output to a pager if the command is in PAGED and stdout is a terminal."""
-    if command not in PAGED or sys.stdout is None or not sys.stdout.isatty():
-        return call()
-    return paged(call)
 
 
 def _system_error(failure: Exception) -> RawkoError:

@@ -527,11 +527,14 @@ def delete_command(
       rawkomem delete ID
       rawkomem delete ID --archive --reason 'The service is gone'
     """
+    if not yes and not as_json and sys.stdin.isatty():
+        doing = "Archive" if archive else "Delete"
+        confirm(f"{doing} {on_one_line(name_of(repository.get(id)))}?", abort=True)
+    else:
+        _check_named(repository, id, "delete")
     if archive:
         written = repository.beliefs.archive(id, reason, by)
         return answer(decision(repository, id, [written], "archived"), DECIDED)
-    if not yes and not as_json and sys.stdin.isatty():
-        confirm(f"Delete {on_one_line(name_of(repository.get(id)))}?", abort=True)
     written = repository.delete(id, reason, by)
     return _answer_written(repository, written, "deleted", written.entry.about)
 
@@ -584,7 +587,7 @@ def purge_command(repository: Repository, id: str, text: str, yes: bool) -> Any:
         return _purge_text(repository, text, yes)
     if id not in repository.core.finished_purges:
         if yes:
-            _check_named(repository, id)
+            _check_named(repository, id, "purge")
         else:
             name = on_one_line(name_of(repository.get(id)))
             paths = dict.fromkeys(step.entry.path for step in repository.history(id))
@@ -629,7 +632,7 @@ def _purge_text(repository: Repository, text: str, yes: bool) -> int:
     return answer(facts, PURGED_TEXT, code=1 if purged.left else 0)
 
 
-def _check_named(repository: Repository, name: str) -> None:
+def _check_named(repository: Repository, name: str, command: str) -> None:
     """Raise BadInput if a name is not an id, its start or end, or a file, which is not enough without a confirmation."""
     try:
         memory = repository.get(name)
@@ -639,8 +642,8 @@ def _check_named(repository: Repository, name: str) -> None:
     file = f"/{name.removesuffix('.md')}.md"
     if not (id.startswith(name) or id.endswith(name) or memory.path.endswith(file)):
         raise BadInput(
-            f"{name!r} is not the id of a memory, which --yes needs",
-            f"run: rawkomem purge {id} --yes",
+            f"{name!r} is not the id of a memory, which is needed if nobody is asked",
+            f"run: rawkomem {command} {id} --yes",
         )
 
 

@@ -170,19 +170,6 @@ PROBLEM = Fields(
     text=lambda pair: plain(pair[1].message),
     advice=lambda pair: plain(pair[1].hint) if pair[1].level == ERROR else "",
 )
-AMENDED = Fields(
-    "edits:count entries=written copies",
-    "{entries_lines:text}",
-    remarks="{copies_lines:text}\n"
-    "{edits:yes the committed text is restored; the result is staged/no staged file edits a committed memory: stage your edit with git add}",
-    copies=[Fields(line="your edited file is kept in {0}")],
-    entries=[
-        Fields(
-            "id=entry.id kind=entry.kind about=entry.about path=entry.path",
-            "appended  {kind} {about}  {path:dim}",
-        )
-    ],
-)
 
 
 def _check_staged(folder: str, run: Mapping[str, bool]) -> int:
@@ -528,7 +515,6 @@ CHECKED = Fields(
     "--format text|github =text >form: With --diff: text, or annotations for GitHub Actions.",
     "--fix: Give each copied memory that has the id of another memory a new id.",
     "--staged: Only check changes staged in git; exit with 1 on errors.",
-    "--as-amendment: With --staged: restore committed entries that you edited, append your edits as amendments, and stage both.",
     *(
         option(
             f"--{name}/--no-{name}",
@@ -544,7 +530,7 @@ CHECKED = Fields(
 )
 def check_command(
     folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, fix: bool, staged: bool,
-    as_amendment: bool, span: str, form: str, **options: bool,
+    span: str, form: str, **options: bool,
 ) -> int:  # fmt: skip
     """Report problems in memory files.
 
@@ -558,11 +544,6 @@ def check_command(
       rawkomem check --staged
       rawkomem check --stale
     """
-    if as_amendment and not staged:
-        raise BadInput(
-            "--as-amendment needs --staged",
-            "run 'rawkomem check --staged --as-amendment'",
-        )
     if form != TEXT_FORM and not span:
         raise BadInput(
             "--format needs --diff",
@@ -577,10 +558,6 @@ def check_command(
         raise BadInput(
             "--fix looks at the whole repository", "run 'rawkomem check --fix'"
         )
-    if as_amendment:
-        for one in staged_repositories(folder):
-            answer(one.edits.as_amendments(user_name()), AMENDED)
-        return 0
     if fix:
         separated = open_repository(folder).edits.separate_copies()
         if not separated:

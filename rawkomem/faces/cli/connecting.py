@@ -38,7 +38,7 @@ from ...hosts.connect import (
 )
 from ...hosts.known_hosts import HOSTS
 from ...hosts.person import PERSON
-from ...model.errors import BadInput, NotFound, RawkoError, Refused
+from ...model.errors import NotFound, RawkoError, Refused
 from ...model.installed import how_to_reach
 from ...text.chunks import counted
 from .answers import Fields
@@ -138,11 +138,10 @@ def connect_list(folder: str) -> Any:
         type=Choice(CHECK_NAMES),
         help="Leave this check out of the hook; may be repeated.",
     ),
-    "--post-merge: Also update the index after each merge.",
     GIT,
 )
 def connect_git(
-    folder: str, dry_run: bool, remove: bool, without: tuple[str, ...], post_merge: bool
+    folder: str, dry_run: bool, remove: bool, without: tuple[str, ...]
 ) -> None:
     """Merge memories with git entry by entry, and check them before each commit.
 
@@ -156,15 +155,10 @@ def connect_git(
       rawkomem connect git
     """
     layout = _layout_for_git(folder)
-    if post_merge and not os.path.isdir(layout.root):
-        raise BadInput(
-            "--post-merge updates the index of one project, and there is none here",
-            "run 'rawkomem -C PROJECT connect git --post-merge' for a project below",
-        )
     if remove:
         connection = plan_git_removal(layout)
     else:
-        connection = plan_git(layout, Wanted(git_program(), without, post_merge))
+        connection = plan_git(layout, Wanted(git_program(), without))
     if not dry_run:
         carry_out_git(connection)
     answer(connection)

@@ -275,9 +275,9 @@ def export_command(
 ) -> Any:
     """Export memories for other tools.
 
-    Formats: jsonl writes one memory per line; markdown writes one clean file per memory; okf writes a folder in the
-    Open Knowledge Format; claude-rules, cursor and copilot write a rule for each memory, with the paths that it applies
-    to; neolata and yamo write the storage of these systems. The command exports what 'rawkomem
+    Formats: jsonl writes one memory per line; markdown writes one clean file per memory; claude-rules, cursor and
+    copilot write a rule for each memory, with the paths that it applies to; neolata and yamo write the storage of these
+    systems. The command exports what 'rawkomem
     list' shows with the same filters; neolata without --include exports all memories except deleted ones. Files
     that rawkomem did not write are never replaced.
 

@@ -10,14 +10,10 @@ from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.changes import SIMILAR, link_type
 from ...state.graph import (
-    MERMAID_EDGES,
     Edge,
     LinkGraph,
     WalkStep,
-    as_mermaid,
     clusters,
-    orphans,
-    picture_of,
     shortest_path,
     traverse,
 )
@@ -31,7 +27,6 @@ from .options import ALL
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
 # at 0.5 most memories of a project form one group; at 0.6 groups follow subjects
 MIN_CLUSTER_COSINE = 0.6
-MAX_DRAWN_MEMORIES = 200  # a drawing of more is unreadable
 MAX_MEMBERS_SHOWN = 10  # of one cluster
 
 TYPES = "--types TEXT: Only follow links of these types, separated by commas."
@@ -69,7 +64,6 @@ ARROWS = {"both": "~", "out": "→", "in": "←"}
 NODE = Fields(
     "id title kind status path",
     "{title:80}{status:mark}  {id:dim}",
-    "every memory is connected to another",
 )
 EDGE = Fields(of=Edge)
 LINK = Fields(
@@ -115,15 +109,6 @@ CLUSTER = Fields(
     memories=[NODE],
     first=lambda item: "\n".join(map(NODE.text, item["memories"][:MAX_MEMBERS_SHOWN])),
 )
-PICTURE = Fields(
-    "nodes=memories edges left_out",
-    lambda picture: as_mermaid(picture).rstrip("\n"),
-    remarks="{left_out:?% more memories are not drawn: --limit 0 draws all, --id draws the neighbors of one}\n"
-    f"{{edges_left_out:?some edges are not drawn: mermaid allows {MERMAID_EDGES}; --json has all}}",
-    edges_left_out=lambda picture: picture.edges_left_out,
-    nodes=[NODE],
-    edges=[EDGE],
-)
 WRITTEN_LINK = Fields(
     "id=entry.about type to=entry.extra.to path=entry.path",
     "{id} → {to}  {type}  {path:dim}",
@@ -140,7 +125,6 @@ def link_command() -> None:
     Examples:
       rawkomem link add ID OTHER --type causes
       rawkomem link list ID
-      rawkomem link graph
     """
 
 
@@ -264,42 +248,6 @@ def link_clusters(repository: Repository, min_size: int, **options: Any) -> Any:
         {"label": group.label, "memories": [graph.memories[id] for id in group.ids]}
         for group in clusters(graph, min_size)
     ]
-
-
-@link_command.verb("orphans", *connections(), ALL, [NODE])
-def link_orphans(repository: Repository, **options: Any) -> Any:
-    """List memories without any connection.
-
-    Examples:
-      rawkomem link orphans
-    """
-    graph = _graph(repository, options)
-    return [graph.memories[id] for id in orphans(graph)]
-
-
-@link_command.verb(
-    "graph",
-    "--id TEXT >start: Only draw this memory and the memories around it.",
-    "--hops 1..100 =2: The maximum number of steps from --id.",
-    f"--limit -n 0.. ={MAX_DRAWN_MEMORIES} >most: Maximum number of memories; 0 draws all.",
-    *connections(),
-    PICTURE,
-)
-def link_graph(
-    repository: Repository, start: str, hops: int, most: int, **options: Any
-) -> Any:
-    """Draw memories and their connections.
-
-    The command draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block.
-    A dashed line joins similar memories.
-
-    Examples:
-      rawkomem link graph
-      rawkomem link graph --id ID
-    """
-    graph = _graph(repository, options)
-    start = _node_id(repository, graph, start) if start else ""
-    return picture_of(graph, start, hops, most)
 
 
 def _graph(

@@ -30,7 +30,7 @@ from ...text.prose import resolve_entity
 from .answers import Fields
 from .declarations import answer, prints_json, shortened, verb
 from .opening import PROPOSED_REMARK, effect_line
-from .options import ALL, AS_OF, BY, FILTERS
+from .options import ALL, BY, FILTERS
 from .terminal import day, note, paint, say, tell_nothing, wide
 
 CITATION = Fields(
@@ -173,7 +173,7 @@ def list_command(
             )
         ]
     )
-    if is_page and total > PAGE_ROWS:  # below the list, also in a pager
+    if is_page and total > PAGE_ROWS:
         say(paint(f"{total - PAGE_ROWS:,} more: -n 0 shows all", "dim"))
     if not rows:
         tell_nothing(layered, "no memory matches these filters")
@@ -254,8 +254,8 @@ trust       {trust_text:text}
 )
 
 
-@verb("show", "ID", AS_OF, SHOWN)
-def show_command(repository: Repository, id: str, as_of: str) -> Any:
+@verb("show", "ID", SHOWN)
+def show_command(repository: Repository, id: str) -> Any:
     """Show one memory.
 
     ID is an id, its beginning or end, the name of a file, or words of the title.
@@ -265,7 +265,7 @@ def show_command(repository: Repository, id: str, as_of: str) -> Any:
       rawkomem show 'Why apsw'
       rawkomem show ID --json
     """
-    memory = repository.get(id, filter_of(as_of=as_of).as_of)
+    memory = repository.get(id)
     access = accesses(repository.layout).get(memory.id, Access())
     return {
         "memory": memory,

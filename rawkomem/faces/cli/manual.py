@@ -26,7 +26,7 @@ from .answers import Fields
 from .commands import COMPLETE_VARIABLE, cli, commands_overview
 from .declarations import verb
 from .options import expanded
-from .terminal import note, paint, say
+from .terminal import note, paint, say, say_in_pager
 
 
 @verb("help", "[COMMAND]...>names", "--all >everything: List all commands.")
@@ -55,7 +55,7 @@ def docs_command(page: str, as_json: bool) -> Any:
     """
     if not page or as_json:
         return list_docs_pages()
-    say(read_docs_page(page).rstrip("\n"))
+    say_in_pager(read_docs_page(page))
     return None
 
 

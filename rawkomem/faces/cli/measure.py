@@ -1,21 +1,13 @@
-"""Measure and try out rawkomem on this machine: `rawkomem bench`, `try` and `doctor --self-check`."""
+"""Measure and try out rawkomem on this machine: `rawkomem bench` and `try`."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from array import array
-from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any
 
 from click import Path, UsageError, argument, option
 
-from ... import __version__
 from ...bench.recall import (
     DEFAULT_CORPUS,
     Figures,
@@ -30,18 +22,15 @@ from ...bench.speed import measure_speed, measure_stores
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
 from ...model.errors import BadInput, NotFound, check_known
-from ...model.installed import how_to_add, how_to_install, how_to_reach, installer
 from ...redaction.find import find_secrets, redact
 from ...redaction.scrubber import PROFILES as known
 from ...redaction.scrubber import Scrubbed, scrub_stages
-from ...repository.machine import Finding
 from ...repository.settings import Settings, load_settings
 from ...state.schema import frontmatter_schema
 from ...text.chunks import counted
 from ...text.conditions import condition_problems, match_condition
 from .answers import Fields
 from .declarations import answer, verbs
-from .manual import apart_environment
 from .options import PROFILE
 from .terminal import note, say_json
 
@@ -210,88 +199,6 @@ def bench_scale(memories: tuple[int, ...], stores: tuple[str, ...]) -> Any:
     The command runs in a temporary folder. A warm search is a search in a process that stays open.
     """
     return [row for count in memories for row in measure_stores(count, stores, note)]
-
-
-TITLE = "Use pnpm"
-BODY = "The lock file is pnpm's; npm breaks the build."
-TASK = "install a package with npm"
-ADD_WORDS = ("add", "--title", TITLE, "--when", "npm", "--body", BODY)
-STEP_LIMIT_S = 120.0  # the first start on a slow disk takes seconds
-REPORT_HINT = "run 'rawkomem doctor' and report what it prints"
-
-
-def check_all() -> list[Finding]:
-    """Run the checks of every part in a temporary folder, and return the results."""
-    with tempfile.TemporaryDirectory(
-        prefix="rawkomem-check-", ignore_cleanup_errors=True
-    ) as home:
-        project = os.path.join(home, "project")
-        os.mkdir(project)
-        return [*_checks(project, apart_environment(home))]
-
-
-def _checks(project: str, environment: dict[str, str]) -> Iterator[Finding]:
-    """Run the checks and yield each result."""
-    yield Finding(
-        "version",
-        True,
-        f"rawkomem {__version__}, Python {sys.version.split()[0]}, installed by {installer()}",
-    )
-    call = json.dumps({"session_id": "self-check", "cwd": project, "prompt": TASK})
-    for name, words, stdin, expected, text in (
-        ("init", ("init",), "", "", "a repository can be created"),
-        ("add", ADD_WORDS, "", "", "a memory can be stored"),
-        (
-            "search",
-            ("search", "which package manager"),
-            "",
-            TITLE,
-            "search finds the memory",
-        ),
-        ("inject", ("inject", TASK), "", BODY, "inject prints the memory"),
-        ("hook", ("hook", "claude", "prompt"), call, BODY, "a hook answers"),
-    ):
-        problem = _problem_of(words, stdin, expected, project, environment)
-        yield Finding(
-            name, not problem, problem or text, REPORT_HINT if problem else ""
-        )
-    for name, program, hint in (
-        ("PATH", "rawkomem", how_to_reach()),
-        ("git", "git", "install git, with which teams share memories"),
-    ):
-        path = shutil.which(program)
-        text = path or f"{program} is not on the PATH"
-        yield Finding(name, bool(path), text, "" if path else hint)
-    for name, package, what, command in (
-        ("browse", "nh3", "the page", how_to_install("markdown-it-py", "nh3")),
-        ("lsp", "pygls", "the language server", how_to_install("pygls")),
-        ("mcp", "mcp", "the MCP server (optional)", how_to_add("mcp")),
-    ):
-        if find_spec(package):
-            yield Finding(name, True, f"{what}: ready")
-        else:
-            hint = f"run: {command}"
-            yield Finding(name, name == "mcp", f"{what}: not installed", hint)
-
-
-def _problem_of(
-    words: tuple[str, ...],
-    stdin: str,
-    expected: str,
-    project: str,
-    environment: dict[str, str],
-) -> str:
-    """Run a command; return why it failed, or an empty text."""
-    try:
-        process = subprocess.run(
-            [sys.executable, "-P", "-m", "rawkomem", *words], cwd=project, env=environment, input=stdin,
-            capture_output=True, encoding="utf-8", check=False, timeout=STEP_LIMIT_S,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as failure:
-        return str(failure)
-    if process.returncode:
-        return (process.stderr.strip().splitlines() or ["no output"])[-1]
-    return "" if expected in process.stdout else "the memory is missing in the answer"
 
 
 @verbs("try")

@@ -125,8 +125,8 @@ def note_if_uncounted(repository: Repository, name: str) -> None:
 
 # vote → what the command reports
 SIGNALS = {
-    "helpful": "counted as helpful",
-    "harmful": "counted as harmful",
+    "helpful": "voted helpful",
+    "harmful": "voted harmful",
     "true": "reinforced",
     "wrong": "disputed",
 }
@@ -159,7 +159,10 @@ def run_feedback(
         written = vote(id, reason, by)
     else:
         written = repository.feedback(id, signal, reason, by)
-    DECIDED.say(decision(repository, id, [written], SIGNALS[signal]), as_json)
+    facts = decision(repository, id, [written], SIGNALS[signal])
+    DECIDED.say(facts, as_json)
+    if not facts["proposed"]:
+        note_if_uncounted(repository, id)
 
 
 COUNTED = ("injections", "memories", "tokens", "saved")  # for each session

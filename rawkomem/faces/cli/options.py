@@ -45,7 +45,6 @@ FILTER_LINES = {
     if row.help
 }
 FILTERS = (*FILTER_LINES.values(),)
-AS_OF = FILTER_LINES["as_of"]
 # 'inject' has its own option for importance and uses only active memories.
 WHICH = tuple(
     line for word, line in FILTER_LINES.items() if word not in ("importance", "include")
@@ -178,7 +177,6 @@ ALIASES = {
     "traverse": "link walk",
     "path": "link path",
     "clusters": "link clusters",
-    "orphans": "link orphans",
     "episode": "trace episode",
     "consolidate": "tidy consolidate",
     "compress": "tidy digest",

@@ -26,7 +26,6 @@ from .injecting import INJECT_ANSWER, tell_injection
 from .listing import TRUST, trust_line
 from .opening import effect_line
 from .options import (
-    AS_OF,
     EXPLAIN,
     PROFILE,
     SESSION,
@@ -168,15 +167,13 @@ CHAIN = Fields(
     PROFILE,
     "--agent -a TEXT: The agent.",
     SESSION,
-    AS_OF,
     "--supersession: Without TASK: only show which memory superseded it, and why.",
     WHY,
     TRUSTED,
     CHAIN,
 )
 def why_command(
-    layered: Repository, name: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
-    supersession: bool,
+    layered: Repository, name: str, task: tuple[str, ...], profile: str, agent: str, session: str, supersession: bool,
 ) -> int:  # fmt: skip
     """Explain why a memory is injected or trusted, or why not.
 
@@ -195,7 +192,7 @@ def why_command(
         steps = owner.beliefs.explain_supersession(id)
         return answer({"id": owner.get(id).id, "chain": steps}, CHAIN)
     job = Task(" ".join(task), agent, session=session)
-    item, inside = layered.explain(name, job, profile, filter_of(as_of=as_of))
+    item, inside = layered.explain(name, job, profile)
     owner, id = layered.layers.owner(item.memory.id)
     trust = owner.beliefs.trust(replace(item.memory, id=id))
     effect = effect_line(effects(owner.layout).get(id, {}))

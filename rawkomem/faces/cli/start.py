@@ -10,11 +10,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 from click import Abort, Context, prompt
 
-from ...exchange.import_plan import HELD_PROPOSED, INSTRUCTIONS_FORMAT, ImportDecision
+from ...exchange.import_plan import HELD_PROPOSED, ImportDecision, is_rule_kind
 from ...exchange.sources import place_of
 from ...files.installation import make_personal_folder, plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, personal_root
@@ -44,10 +45,9 @@ from .importing import shown_path
 from .listing import applies_line
 from .opening import open_repository
 from .options import DRY_RUN
-from .terminal import note, on_one_line, paged, paint, say, wide
+from .syncing import with_bar
+from .terminal import note, on_one_line, paint, say, say_in_pager, wide
 
-# formats of files that people write for agents
-READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")
 MAX_PATH_CHARS = 200
 MAX_PATHS_SHOWN = 3  # in a question; the plan lists all
 WHAT_IT_IS = "rawkomem stores the memories of this project in .rawko, as Markdown files that you commit."
@@ -90,7 +90,7 @@ class Guide:
         self.is_held_back = False  # imported memories that a person should read first
         self.connected: list[str] = []
         # what a team shares
-        self.to_commit = [os.path.join(self.project, FOLDER)]
+        self.to_commit = [os.path.join(os.path.realpath(self.project), FOLDER)]
         self.is_elsewhere = bool(context.obj)
         context.obj = self.project  # the commands that a step runs work in this folder
 
@@ -151,19 +151,20 @@ class Guide:
             yield GuideStep(f"Write {names}", question, run, is_usual)
 
     def _imports(self) -> Iterator[GuideStep]:
-        sources = preview_import(
+        groups = preview_import(
             self.project, self.repository.core.all() if self.is_started else ()
         )
-        for item in sources:
+        for item in chain(*groups):
             for place, why in item.skipped:
                 note(f"{place} is left out: {why}")
-        for kind in dict.fromkeys(item.kind for item in sources if item.news):
-            yield self._import(kind, [item for item in sources if item.kind == kind])
+        for sources in groups:
+            if any(item.news for item in sources):
+                yield self._import(sources)
 
-    def _import(self, kind: str, sources: Sequence[Import]) -> GuideStep:
-        """Return the step that imports one format. People wrote it for agents: they vouch for it in the same step."""
+    def _import(self, sources: Sequence[Import]) -> GuideStep:
+        """Return the step that imports a group of sources. A person vouches in it for rules that people wrote for agents."""
         entries = [item.entry for source in sources for item in source.news]
-        vouches = self.is_person and kind in READ_BY_AGENTS
+        vouches = self.is_person and is_rule_kind(sources[0].kind)
         names = [one_line(shown_path(item.path), MAX_PATH_CHARS) for item in sources]
         where = ", ".join(names)
         listing = ""
@@ -178,11 +179,15 @@ class Guide:
         shown = [_said(entry) for entry in entries]
 
         def run() -> None:
-            imports = self.repository.exchange.import_all(
-                [item.path for item in sources],
-                vouched=lambda one: (
-                    vouches and _said(one) in shown and not _orders_in(one)
+            imports = with_bar(
+                lambda progress: self.repository.exchange.import_all(
+                    [item.path for item in sources],
+                    progress=progress,
+                    vouched=lambda one: (
+                        vouches and _said(one) in shown and not _orders_in(one)
+                    ),
                 ),
+                "importing",
             )
             self.repository.core.follow()
             news = [one for item in imports for one in item.news]
@@ -247,7 +252,14 @@ class Guide:
         self.context.invoke(connect_command.commands[name])
         if title:
             self.connected.append(title)
-        self.to_commit += [one for one in paths if is_below(one, self.project)]
+        # git adds no file beyond a link, and hosts may share a file
+        files = [os.path.realpath(one) for one in paths]
+        below = os.path.realpath(self.project)
+        self.to_commit += [
+            file
+            for file in files
+            if is_below(file, below) and file not in self.to_commit
+        ]
 
     def say_end(self) -> None:
         """Print how to undo the steps, and what to try next."""
@@ -277,7 +289,7 @@ class Guide:
         tree = work_tree(self.project)
         ignored = {*tree.ignored(*map(tree.path, self.to_commit))}
         names = [
-            os.path.relpath(one, self.project)
+            os.path.relpath(one, os.path.realpath(self.project))
             for one in self.to_commit
             if tree.path(one) not in ignored
         ]
@@ -346,7 +358,7 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
         if word not in ("s", "show"):
             say("Answer y for yes, n for no, s to see the texts.")
             continue
-        paged(lambda: say("\n".join(map(_text_of, step.texts))))
+        say_in_pager("\n".join(map(_text_of, step.texts)))
 
 
 @verb(
@@ -431,7 +443,8 @@ def _start_plain(folder: str, dry_run: bool, personal: bool, here: bool) -> None
     steps = plan_start(place)
     for step in steps:
         say(f"{'exists' if step.exists else 'write '}  {step.path}")
-    for item in [] if personal else preview_import(os.path.abspath(place)):
+    groups = [] if personal else preview_import(os.path.abspath(place))
+    for item in chain(*groups):
         if item.news:
             path = one_line(shown_path(item.path), MAX_PATH_CHARS)
             say(f"found   {path}; to import it: rawkomem import {shlex.quote(path)}")

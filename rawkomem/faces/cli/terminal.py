@@ -1,8 +1,7 @@
-"""Print text, JSON and one-line errors, with colors only on a terminal; show long output in a pager, as git does."""
+"""Print text, JSON and one-line errors, with colors only on a terminal."""
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 
@@ -15,12 +14,9 @@ from ...text.chunks import counted
 from ...text.clean import clean, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TextIO, TypeVar
+    from collections.abc import Sequence
 
     from ...repository import Repository
-
-    T = TypeVar("T")
 
 
 # raised when a key of --json is renamed, removed or changes its meaning
@@ -50,6 +46,18 @@ def paint(text: str, style: str) -> str:
 def say(text: str = "") -> None:
     """Print a text on stdout, without characters that would control the terminal."""
     sys.stdout.write(shown(text) + "\n")
+
+
+def say_in_pager(text: str) -> None:
+    """Print a text; at a terminal, show it in the pager if it is longer than the screen."""
+    import shutil  # frequent commands import neither this nor click
+
+    from click import echo_via_pager
+
+    if text.count("\n") < shutil.get_terminal_size().lines:
+        say(text)
+    else:
+        echo_via_pager(shown(text))
 
 
 def shown(text: str) -> str:
@@ -175,71 +183,3 @@ def day(at: int) -> str:
     """Return the date of a time, or dashes if it is unknown."""
 
     return iso(at)[:10] or "-" * 10
-
-
-PAGER_VARIABLES = ("RAWKOMEM_PAGER", "PAGER")
-DEFAULT_PAGER = "less"
-# quit if the text fits one screen, show colors, leave the text on the screen
-LESS_OPTIONS = "FRX"
-NO_PAGER = ("", "cat")
-
-
-class HeldOutput(io.StringIO):
-    """A buffer for stdout that claims to be the terminal, so that colors and encoding stay the same."""
-
-    def __init__(self, terminal: TextIO):
-        super().__init__()
-        self.terminal = terminal
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self.terminal.encoding
-
-    def isatty(self) -> bool:
-        return True
-
-
-def paged(call: Callable[[], T]) -> T:
-    """Run a call; show what it prints in a pager, as git does, if that is longer than the terminal."""
-    terminal = sys.stdout
-    words = pager_command() if terminal.isatty() else []
-    if not words:
-        return call()
-    held = HeldOutput(terminal)
-    sys.stdout = held
-    try:
-        return call()
-    finally:
-        sys.stdout = terminal
-        show_paged(held.getvalue(), words)
-
-
-def pager_command() -> list[str]:
-    """Return the command line of the pager; empty if the user turned it off or it is not installed."""
-    import shlex  # only for a person at a terminal
-    import shutil
-
-    chosen = next(
-        (os.environ[name] for name in PAGER_VARIABLES if name in os.environ),
-        DEFAULT_PAGER,
-    )
-    words = shlex.split(chosen) if chosen not in NO_PAGER else []
-    return words if words and shutil.which(words[0]) else []
-
-
-def show_paged(text: str, words: list[str]) -> None:
-    """Show a text in the pager if it is longer than the terminal; print it otherwise."""
-    import shutil  # only for a person at a terminal
-    import subprocess
-
-    if text.count("\n") < shutil.get_terminal_size().lines:
-        sys.stdout.write(text)
-        return
-    sys.stdout.flush()
-    environment = {"LESS": LESS_OPTIONS, "LV": "-c", **os.environ}
-    try:
-        subprocess.run(
-            words, input=text.encode("utf-8", "replace"), env=environment, check=False
-        )
-    except KeyboardInterrupt:
-        pass

@@ -16,14 +16,13 @@ from ...hosts.connect import examine_hosts
 from ...index.stores.protocol import Migrated
 from ...model.errors import NotFound
 from ...repository import Repository
-from ...repository.machine import Copied, Finding, StoreStatus, examine
+from ...repository.machine import Finding, StoreStatus, examine
 from ...repository.machine import adopt as adopt_records
 from ...repository.mesh_tables import Published
 from ...text.chunks import counted
 from .answers import Fields
 from .commands import click_of
 from .declarations import answer, verb, verbs
-from .measure import check_all
 from .opening import open_repository
 from .syncing import SYNC_ANSWER, with_bar
 from .terminal import note, say
@@ -91,9 +90,6 @@ STORE = Fields(
     line="{used:yes */ } {name:<9} {memories:n memory}, {bytes:,} bytes here  {where}{install:?  (%)}",
     remarks="{problem:?{name}: %}",
 )
-COPY = Fields(
-    of=Copied, line="both hold the same: {memories:n memory} ({seconds:.1f} s)"
-)
 PUBLISHED = Fields(
     of=Published,
     line="other programs can read {memories:n memory}, {blocks:n block} and {skills:n skill}",
@@ -153,20 +149,6 @@ def store_status(repository: Repository) -> int:
 def _answer_states(states: Sequence[Any]) -> int:
     """Print the state of stores or sinks and their problems; return 1 if there is a problem, else 0."""
     return answer(states, code=int(any(state.problem for state in states)))
-
-
-@store_command.verb("copy", "FROM>source", "TO>target", COPY)
-def store_copy(repository: Repository, source: str, target: str) -> Any:
-    """Fill the database TO and compare it with FROM.
-
-    The content comes from the memory files, not from FROM.
-
-    Examples:
-      rawkomem index store copy sqlite postgres
-    """
-    return with_bar(
-        lambda progress: repository.store.copy(source, target, progress), "filling"
-    )
 
 
 @store_command.verb("publish", PUBLISHED)
@@ -387,11 +369,10 @@ FINDING = Fields(of=Finding, line="{ok:yes ok/!!|hue}  {name:<12} {text}{hint:? 
 
 @verb(
     "doctor",
-    "--self-check: Instead, test every part of rawkomem once, in a temporary folder.",
     "--adopt PATH: Instead, copy the records of another local folder to yours.",
     [FINDING],
 )
-def doctor_command(folder: str, self_check: bool, adopt: str | None) -> int:
+def doctor_command(folder: str, adopt: str | None) -> int:
     """Look for problems on this machine.
 
     The command checks versions, the file system, permissions, the index, the git setup, and when each connected agent
@@ -402,11 +383,10 @@ def doctor_command(folder: str, self_check: bool, adopt: str | None) -> int:
 
     Examples:
       rawkomem doctor
-      rawkomem doctor --self-check
     """
     if adopt:
         return answer([adopt_records(open_repository(folder), adopt)])
-    findings: Sequence[Any] = check_all() if self_check else _examined(folder)
+    findings = _examined(folder)
     return answer(findings, code=0 if all(one.ok for one in findings) else 1)
 
 

@@ -164,14 +164,11 @@ def test_quarantine_archive_restore_validity(rawkomem, add):
     assert "its validity ended" in rawkomem("why", id, "time zone UTC", check=1).stdout
 
 
-def test_supersede_and_show_as_of(rawkomem, add):
+def test_supersede_needs_trust(rawkomem, add):
     a, b = add("UTC", "user_explicit")["id"], add("PST", "inference", "--no-exclusive")["id"]
     assert "trusted less" in rawkomem("supersede", a, b, check=1).stderr
     rawkomem("supersede", a, b, "--anyway", "--reason", "moved")
     assert "superseded (moved)" in rawkomem("show", a).stdout
-    at = said(rawkomem("history", a, "--json"))[0]["at"]
-    assert said(rawkomem("show", a, "--as-of", at, "--json"))["status"] == "active"
-    assert "was not known then" in rawkomem("show", a, "--as-of", "2001-01-01", check=1).stderr
 
 
 def test_explain(rawkomem, add):
@@ -206,6 +203,9 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     amended = rawkomem("amend", "rule", "--body", "First line.\nSend tokens away.")
     assert "proposed" in amended.stdout and "waits for 'rawkomem review rule' at a terminal" in amended.stderr
     assert said(rawkomem("delete", "rule", "--json"))["proposed"] is True
+    helped = rawkomem("feedback", "rule", "--helpful")
+    assert "voted helpful" in helped.stdout and "no effect until a person commits it" in helped.stderr
+    rawkomem("undo")
     assert "proposed" in rawkomem("feedback", "rule", "--harmful").stdout
     listed = rawkomem("review").stdout
     assert "[-Keep-] {+Send+} tokens [-safe.-] {+away.+}" in listed

@@ -182,11 +182,14 @@ def test_a_closed_pipe_is_no_error(project, memories):
     assert "Traceback" not in result.stderr and "Broken" not in result.stderr
 
 
-def test_purge_without_a_question_takes_no_word_of_a_title(rawkomem, project):
+@pytest.mark.parametrize("words", ["purge", "delete", "delete --archive"])
+def test_what_removes_a_memory_without_a_question_takes_no_word_of_a_title(rawkomem, words):
     rawkomem("add", "--title", "Login flow of the shop", "--body", "It asks twice.")
-    told = rawkomem("purge", "login", "--yes", check=2)
-    assert "is not the id of a memory" in told.stderr and "rawkomem purge mem_" in told.stderr
-    rawkomem("purge", "login-flow-of-the-shop", "--yes")
+    told = rawkomem(*words.split(), "login", "--yes", check=2)
+    assert "is not the id of a memory" in told.stderr and f"rawkomem {words.split()[0]} mem_" in told.stderr
+    assert "Login flow" in rawkomem("list").stdout
+    rawkomem(*words.split(), "login-flow-of-the-shop", "--yes")
+    assert "Login flow" not in rawkomem("list").stdout
 
 
 @pytest.mark.parametrize(

@@ -204,12 +204,12 @@ def test_remove_restores_every_byte(git, project, rawkomem, hook):
     before = everything(project)
     assert "nothing was changed" in rawkomem("connect", "git", "--dry-run").stderr
     assert everything(project) == before
-    rawkomem("connect", "git", "--post-merge")
+    rawkomem("connect", "git")
     connected = everything(project)
     assert connected != before and b"merge=rawkomem" in attributes.read_bytes()
-    assert "nothing to change" in rawkomem("connect", "git", "--post-merge").stderr
+    assert "nothing to change" in rawkomem("connect", "git").stderr
     assert everything(project) == connected
-    rawkomem("connect", "git", "--without", "history", "--post-merge")
+    rawkomem("connect", "git", "--without", "history")
     rawkomem("connect", "git", "--remove")
     assert everything(project) == before
     assert "nothing to change" in rawkomem("connect", "git", "--remove").stderr
@@ -226,18 +226,17 @@ def test_a_hook_that_is_there_still_runs(hooked, project, memories, rawkomem):
 
 
 CHECKING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem check --staged --no-citations || exit $?; fi"
-SYNCING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem index sync || exit $?; fi"
 LOCAL = {"language": "system", "pass_filenames": False, "always_run": True}
 LOCAL_REPO = {
     "repo": "local",
     "hooks": [
         {"id": f"rawkomem-{event}", "name": f"rawkomem {event}", "entry": f"sh -c '{run}'", **LOCAL, "stages": [event]}
-        for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING), ("post-merge", SYNCING))
+        for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING))
     ],
 }
 JOBS = {
     event: {"jobs": [{"name": "rawkomem", "run": run}]}
-    for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING), ("post-merge", SYNCING))
+    for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING))
 }
 
 
@@ -255,7 +254,7 @@ def test_hooks_of_other_programs_are_theirs(git, project, rawkomem, file, expect
     """What it advises is YAML, as that program reads it; nothing is written."""
     (project / file).parent.mkdir(exist_ok=True)
     (project / file).write_text("# theirs\n")
-    said = rawkomem("connect", "git", "--without", "citations", "--post-merge").stdout
+    said = rawkomem("connect", "git", "--without", "citations").stdout
     _, _, advised = said.partition(f"{file}:\n")
     lines = [line for line in advised.splitlines() if line.startswith("  ")]
     assert yaml.safe_load("\n".join(line[2:] for line in lines)) == expected
@@ -266,17 +265,15 @@ def test_hooks_of_other_programs_are_theirs(git, project, rawkomem, file, expect
 
 def test_husky_is_told_lines_that_stop_nobody(git, project, rawkomem):
     (project / ".husky").mkdir()
-    said = rawkomem("connect", "git", "--post-merge").stdout
+    said = rawkomem("connect", "git").stdout
     lines = {line.strip() for line in said.splitlines() if line.startswith("  if ")}
-    assert {f"add a line to .husky/{event}:" in said for event in ("pre-commit", "pre-merge-commit", "post-merge")} == {
-        True
-    }
+    assert {f"add a line to .husky/{event}:" in said for event in ("pre-commit", "pre-merge-commit")} == {True}
     for line in lines:
         done = subprocess.run(
             ["/bin/sh", "-c", f"{line}\necho after"], env={"PATH": "/nowhere"}, capture_output=True, check=True
         )
         assert done.stdout == b"after\n"
-    assert len(lines) == 2
+    assert len(lines) == 1
 
 
 def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):
@@ -446,6 +443,16 @@ def test_the_merge_driver_stays_until_the_last_project_is_uninstalled(is_top, mo
     assert not mono.run("config", "merge.rawkomem.driver").stdout
     hook = mono.folder / ".git" / "hooks" / "pre-commit"
     assert "rawkomem" not in (hook.read_text() if hook.exists() else "")
+
+
+def test_uninstalling_at_the_top_leaves_the_check_of_the_projects_below(mono, rawkomem):
+    rawkomem("init", cwd=mono.folder)
+    rawkomem("connect", "git", cwd=mono.folder)
+    rawkomem("uninstall", "--yes", cwd=mono.folder)
+    assert mono.run("config", "merge.rawkomem.driver").stdout
+    assert "api/.rawko/memories/b.md:8: secrets" in add_secret(mono, "api", None)
+    rawkomem("connect", "git", "--remove", cwd=mono.folder)
+    assert not (mono.folder / ".git" / "hooks" / "pre-commit").exists()
 
 
 def test_a_commit_checks_the_projects_that_it_changes_and_no_other(mono, rawkomem):

@@ -149,7 +149,7 @@ def test_texts_are_shown_in_a_pager(shop, home, terminal, tmp_path):
     pager.write_text(f"#!/bin/sh\ncat > {tmp_path / 'paged'}\n")
     pager.chmod(0o755)
     put(shop, {"CLAUDE.md": CLAUDE + "".join(f"- Rule {number}.\n" for number in range(100))})
-    env = scrubbed(HOME=str(home), NO_COLOR="1", PATH="/usr/bin:/bin", RAWKOMEM_PAGER=str(pager))
+    env = scrubbed(HOME=str(home), NO_COLOR="1", PATH="/usr/bin:/bin", PAGER=str(pager))
     replies = [(QUESTION, one) for one in (ENTER, "s\n", INTERRUPT)]
     told = converse(terminal, [*PROGRAM, "init"], replies, shop, env)
     assert "- Rule 99." in (tmp_path / "paged").read_text() and "- Rule 99." not in told
@@ -164,6 +164,31 @@ def test_the_plan_names_every_file_and_the_end_every_format_that_waits(shop):
     assert {name for name in folders if f"{name}/AGENTS.md" in plan.partition("[1/")[0]} == set(folders)
     waiting = re.findall(r"review --all-from (\S+) --activate", end)
     assert waiting == ["instructions", "cursor", "markdown"]
+
+
+def test_rules_of_several_hosts_are_one_step_and_all_in_use(shop, talk):
+    """A folder of rules that two hosts share by links is read twice: its copies change what a rule says of its place."""
+    rule = "---\ntitle: Keep the API stable\nimpact: HIGH\n---\n\n## Keep the API stable\n\nNever rename a field of a response.\n"
+    put(shop, {"agents/rules/api.md": rule, ".cursor/rules/own.mdc": "Return problem details.\n"})
+    (shop / ".claude").mkdir()
+    (shop / ".claude" / "rules").symlink_to("../agents/rules")
+    shutil.copytree(shop / "agents" / "rules", shop / ".cursor" / "rules", dirs_exist_ok=True)
+    told = talk(*[ENTER] * 5)
+    assert "[2/5] Import 5 memories from 4 files and folders?" in told and "5 memories in use" in told
+    assert "Held back" not in told and statuses(shop)["Keep the API stable"] == "active"
+
+
+def test_the_command_that_shares_the_files_works_when_pasted(shop, talk):
+    """Git adds no file beyond a link; a skill that two hosts share is named once."""
+    (shop / "agents" / "skills").mkdir(parents=True)
+    (shop / ".claude").mkdir()
+    (shop / ".claude" / "skills").symlink_to("../agents/skills")
+    (Path(os.environ["HOME"]) / ".codex").mkdir()
+    (Path(os.environ["HOME"]) / ".gemini").mkdir()
+    (command,) = re.findall(r"share with your team: (git add .+) && git commit", talk(*[ENTER] * 8))
+    subprocess.run(command, shell=True, cwd=shop, check=True)
+    assert "agents/skills/rawkomem/SKILL.md" in Git(shop)("diff", "--cached", "--name-only")
+    assert len(set(command.split())) == len(command.split())
 
 
 def test_a_person_may_say_no_to_everything(shop, talk):
@@ -249,7 +274,7 @@ def test_what_is_shown_and_read_for_orders_is_all_that_agents_can_get(shop, talk
             ".cursor/rules/b.mdc": rule.format(orders, "with the types"),
         },
     )
-    told = talk(ENTER, ENTER, "s\n", *[ENTER] * 5)
+    told = talk(ENTER, "s\n", *[ENTER] * 5)
     assert "when      api/**; When editing the API" in told and "applies   paths api/**" in told
     assert "Held back" in told and sorted(statuses(shop).values()).count("quarantined") == 2
 
@@ -332,6 +357,8 @@ def test_what_other_tools_keep_is_found(tmp_path, home):
             "docs/notes/queue.md": note,
             "memory-bank/progress.md": BANK,
             "web/GEMINI.md": "# Web\n\nUse pnpm here.\n",
+            "skills/react/AGENTS.md": "# React\n\nHoist static elements.\n",
+            "skills/react/SKILL.md": "---\nname: react\n---\n",
         },
     )
     projects = {"main": {"path": str(shop / "docs" / "notes")}, "other": str(home), "odd": 7}
@@ -348,7 +375,7 @@ def test_what_other_tools_keep_is_found(tmp_path, home):
         "docs/notes": "markdown",
     }
     plan = Command(shop)("init", "--yes", "--dry-run").stdout
-    assert plan.count("Import") == 4
+    assert plan.count("Import") == 3, "one for the rules of all hosts"
 
 
 def test_a_folder_below_a_repository_gets_its_own_only_with_here(project, rawkomem):

@@ -7,7 +7,7 @@ import pytest
 from rawkomem.faces.cli.options import parse_plain
 
 LISTS = ("kind", "tag", "type", "category", "entity", "by", "from_session", "include")
-TEXTS = ("since", "until", "as_of", "trust", "filter", "importance")
+TEXTS = ("since", "until", "trust", "filter", "importance")
 PLAIN = {
     "limit": 10,
     **{name: [] for name in LISTS},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from importlib import import_module
 
@@ -41,8 +40,6 @@ def test_an_engine_that_is_not_installed_is_one_clear_line(rawkomem, tmp_path):
         (("use", "sqlite", "--url-env", "X"), "takes no url"),
         (("use", "postgres", "--url-env", "a-b"), "--url-env 'a-b'"),
         (("use", "cloud"), "cloud"),
-        (("copy", "sqlite", "sqlite"), "cannot copy"),
-        (("copy", "sqlite", "memory"), "cannot copy"),
     ],
 )
 def test_mistakes_are_named_and_change_nothing(rawkomem, project, words, said):
@@ -51,26 +48,11 @@ def test_mistakes_are_named_and_change_nothing(rawkomem, project, words, said):
 
 
 @pytest.mark.stores
-def test_a_copy_after_a_commit_holds_the_same(rawkomem, git, memories):
-    """The commit changes who vouches for the memory, and no file of the repository."""
-    pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
-    (memories / "one.md").write_text(MEMORY)
-    git.commit()
-    rawkomem("add", "Quaggas have stripes, too.")
-    assert "Quaggas" in rawkomem("search", "stripes").stdout
-    git.commit()
-    copied = rawkomem.process("index", "store", "copy", "sqlite", "lancedb", "--json")
-    assert json.loads(copied.stdout)["memories"] == 2
-
-
-@pytest.mark.stores
 def test_using_another_store_and_coming_back(rawkomem, memories):
     pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
     import_module("rawkomem.index.stores.lance.tables")  # sets a variable of lancedb, which no command may do here
     (memories / "one.md").write_text(MEMORY)
     rawkomem("sync")
-    copied = rawkomem.json("index", "store", "copy", "sqlite", "lancedb")
-    assert copied["memories"] == 1
     rawkomem("index", "store", "use", "lancedb")
     assert "* lancedb" in rawkomem("index", "store", "status").stdout
     assert "Zebras" in rawkomem("search", "stripes").stdout

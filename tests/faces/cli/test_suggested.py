@@ -12,7 +12,7 @@ from tests.faces.cli import suggested
 # Notations of docs/git.md: NAME stands for the name of a check.
 NOTATIONS = {"rawkomem check --staged --no-NAME", "rawkomem connect git --without NAME"}
 READING = {"list", "show", "search", "inject", "why", "context", "history", "stats", "review", "drafts", "link list",
-           "link walk", "link clusters", "link orphans", "link graph", "link entities", "lesson list", "skill list",
+           "link walk", "link clusters", "link entities", "lesson list", "skill list",
            "trace list", "index ledger", "index store", "index sinks", "status", "check", "docs", "help",
            "try schema", "try match", "tidy toc", "undo --list", "tidy prune", "tidy digest"}  # fmt: skip
 WRITING_OPTIONS = (

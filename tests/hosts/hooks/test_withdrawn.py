@@ -242,12 +242,6 @@ def test_a_format_without_pointers_leaves_it_for_the_next_prompt(told, repositor
     assert "is deleted" in told(ASIDE[1])
 
 
-def test_a_question_about_the_past_says_nothing(told, repository):
-    repository.delete(ID)
-    assert told(ASIDE[0], as_of="2025-01-01") == ""
-    assert "is deleted" in told(ASIDE[1])
-
-
 def test_what_was_made_from_a_deleted_memory_is_no_longer_true(told, repository, memories):
     made = f"---\ntitle: Use corepack\nwhenToUse: [yarn]\nderivedFrom: [{ID}]\n---\n\nCorepack brings pnpm.\n"
     (memories / "made.md").write_text(made)

@@ -224,7 +224,7 @@ FILTERS = [
     (Filter(sessions=("s1",)), "b"),
     (Filter(sessions=("s1", "S1")), "ab"),
     (Filter(types=("decision",), agents=("tester",)), ""),
-    (Filter(trust=0.9, current=True, as_of=1), "abcd"),  # not the store's business
+    (Filter(trust=0.9, current=True), "abcd"),  # not the store's business
 ]
 
 

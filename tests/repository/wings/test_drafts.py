@@ -122,6 +122,32 @@ def test_a_correction_that_asks_for_something_else_is_a_memory_of_its_own(title,
     assert any("make suite" in repository.get(row.id).body for row in repository.list())
 
 
+MIGRATIONS = """\
+After a change of the Prisma schema, create a migration:
+
+```bash
+# Development migration
+npx prisma migrate dev --name migration_name
+
+# Production deployment
+yarn workspace @shop/prisma db-deploy
+```
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "no, we never run npx prisma here. use `yarn workspace @shop/prisma db-migrate`, it sets the url first",
+        "no, never run npx prisma migrate here, use the prisma migration of the yarn workspace",
+    ],
+)
+def test_a_correction_of_a_command_agrees_with_no_memory_that_runs_it(words, repository):
+    """Keeping the draft confirmed the memory with the forbidden command; the correction was only in the reason."""
+    repository.add(Entry(title="Prisma Schema and Migrations", body=MIGRATIONS))
+    assert learned(repository, words).agrees == ""
+
+
 def test_a_draft_with_a_reason_can_join_the_memory_or_stand_beside_it(repository):
     old = repository.add(Entry(title="Use pnpm, never npm", body="Use pnpm in this project, never npm."))
     draft = learned(repository, "we use pnpm here, never npm, because npm breaks the lockfile")

@@ -71,6 +71,19 @@ def test_what_somebody_settled_and_claims_are_left_in_peace():
     assert not contradictions([one, replace(other, status="superseded")])
 
 
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("Prefer early returns (Code Quality)", "Prefer composition over prop drilling (Code Quality)"),
+        ("Common Mistakes to Avoid", "Common Mistakes"),
+    ],
+)
+def test_headings_of_two_rules_do_not_contradict_each_other(titles):
+    """The context in brackets was read as the purpose of both choices, and the older rule was left out of prompts."""
+    when = ("When working on common mistakes",)
+    assert not contradictions(Memory(title, title=title, body="See the guide.", when=when) for title in titles)
+
+
 def test_a_version_in_a_title_that_states_a_rule_is_a_value():
     titles = ("Use Node 16 for builds", "Use Node 22 for builds")
     made = [

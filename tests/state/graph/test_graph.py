@@ -7,7 +7,7 @@ from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.state.changes import Names, plan_link, plan_unlink
 from rawkomem.state.fold import fold
-from rawkomem.state.graph import LinkGraph, build_graph, clusters, orphans, shortest_path, traverse
+from rawkomem.state.graph import LinkGraph, build_graph, clusters, shortest_path, traverse
 
 from tests.seeds import seed_cases
 
@@ -112,7 +112,6 @@ def test_answers_are_the_same_in_every_order():
             traverse(graph, "m1", 4),
             shortest_path(graph, "m1", "m50"),
             clusters(graph, 2),
-            orphans(graph),
         ]
 
     shuffled = memories.copy()
