@@ -249,6 +249,9 @@ def test_a_type_and_entities_are_given_to_a_memory(repository, rawkomem):
     rawkomem("add", "Tea at four.", "--type", "commitment", "--entity", "Ada", "--entity", "kitchen")
     (row,) = repository.list(type="commitment", entity="Ada")
     assert repository.get(row.id).extra == {"type": "commitment", "entities": ["Ada", "kitchen"]}
+    rawkomem("amend", row.id, "--type", "decision", "--entity", "project:shop")
+    assert repository.get(row.id).extra == {"type": "decision", "entities": ["project:shop"]}
+    assert "'--type'" in rawkomem("add", "Something else.", "--type", "nonsense", check=2).stderr
 
 
 def test_a_rule_of_a_person_is_a_commitment(repository):

@@ -250,24 +250,6 @@ def test_learn_refuses_a_named_pipe_at_once(rawkomem, tmp_path):
     assert "is neither a file nor a folder" in said and "use '-'" in said
 
 
-def test_a_memory_takes_a_type_and_entities(rawkomem, project):
-    """L8: only files could set them."""
-    words = ["Never push to main.", "--type", "commitment", "--entity", "project:api", "--entity", "team:web"]
-    id = rawkomem.json("add", *words)["id"]
-    found = rawkomem.json("list", "--type", "commitment", "--entity", "project:api")
-    assert id in json.dumps(found)
-    rawkomem("amend", id, "--type", "decision", "--entity", "project:shop")
-    with Repository.open(str(project)) as repository:
-        memory = repository.get(id)
-    assert (memory.extra["type"], memory.extra["entities"]) == ("decision", ["project:shop"])
-    assert "'--type'" in rawkomem("add", "Something else.", "--type", "nonsense", check=2).stderr
-
-
-def test_a_rule_of_a_person_is_a_commitment():
-    (draft,) = choose_drafts(talk("start", DONE, "always run make lint before you commit"), RunFacts("claude-code"))
-    assert entry_of_draft(draft).extra["type"] == "commitment"
-
-
 BARE = "no, never run bare pytest here, use make suite"
 
 

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from rawkomem.files.forgetting import PurgedText, forget_text
-from rawkomem.files.kept_texts import keep_text, unsaved_texts
+from rawkomem.files.kept_texts import unsaved_texts
 from rawkomem.files.private import make_private_folder
 
 from tests.commands import START
@@ -147,14 +146,6 @@ def test_a_killed_command_leaves_the_text(rawkomem, project, repository, tmp_pat
         command.wait(120)
         os.kill(int(Path(folder, "pid").read_text()), signal.SIGTERM)
     assert [Path(path).read_text() for path in unsaved_texts(repository.layout)] == ["written\n"] * 2
-
-
-def test_a_purge_cuts_the_memory_out_of_unsaved_texts(repository):
-    kept = keep_text(repository.layout, "add-memory", "Something else entirely.")
-    other = keep_text(repository.layout, "amend-x", "# Keys\n\nThe key is under the mat.\n\nNew line.")
-    (gone,) = forget_text(repository.layout, PurgedText(["Intro.\nThe key is under the mat."]))
-    assert gone == other and Path(other).read_text() == "# Keys\n\n[PURGED]\n\nNew line."
-    assert Path(kept).read_text() == "Something else entirely."
 
 
 # Before storing
