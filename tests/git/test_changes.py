@@ -40,9 +40,6 @@ def problems(project) -> list[str]:
             if problem.level == "error"]  # fmt: skip
 
 
-# Where a change goes
-
-
 def test_a_change_of_a_tracked_memory_gets_a_file_of_its_own(shared, project, file, monkeypatch):
     monkeypatch.setenv("RAWKOMEM_NOW", "2026-12-31T23:59:59Z")
     before = file.read_bytes()
@@ -96,9 +93,6 @@ def test_who_committed_a_change_file_vouches_for_it(shared, project, git):
         git.commit("an agent gathers", AGENT)
         assert provenance_of(shared.layout)[0] == {"mem_1_a": "person", by_agent.id: "agent", by_person.id: "person"}
         assert shared.get("mem_1_a").proposed == (by_agent.id,) and shared.get("mem_1_a").helpful == 1
-
-
-# Gathering
 
 
 def test_gather_appends_in_order_and_can_be_committed(shared, project, file, git, rawkomem):
@@ -162,9 +156,6 @@ def test_a_gather_that_was_killed_is_finished_by_the_next(shared, project, file,
     assert found(project) == {}, "the entry is in a file that this commit does not change"
 
 
-# Merges
-
-
 def test_a_month_that_was_gathered_is_not_taken_for_a_renamed_folder(shared, git, monkeypatch):
     """Git moves new files of a folder that vanished to where its files seem to have gone, and calls it a conflict."""
 
@@ -199,12 +190,6 @@ def test_two_branches_that_both_gather_need_the_driver(shared, git, file, rawkom
     rawkomem("connect", "git")
     git("merge", "-q", "--no-edit", "one", env={"PYTHONPATH": str(ROOT)})
     assert [id for id in ids if id in file.read_text()] == ids and shared.get("mem_1_a").helpful == 2
-
-
-# Commits
-
-
-# A branch without memories
 
 
 def test_a_branch_without_memories_is_no_repository(project, git, rawkomem, tmp_path_factory):

@@ -76,9 +76,6 @@ def tree(folder: Path) -> dict[str, tuple]:
     return told
 
 
-# Recall
-
-
 def test_all_layers_are_recalled_and_marked(project, personal, team):
     write(project, "freeze", "Freeze window", FREEZE, "deploy")
     with opened(project) as repo:
@@ -153,9 +150,6 @@ def test_a_memory_has_the_same_evidence_beside_other_layers(id, project, persona
         alone = evidence(repo, id)
     assert layered == pytest.approx(alone)
     assert layered["meaning"] > 0.3
-
-
-# Ids
 
 
 def test_an_id_of_two_layers_means_the_projects(project, personal):
@@ -301,9 +295,6 @@ def test_a_source_whose_index_breaks_meanwhile_is_rebuilt_or_left_out(times, pro
     assert any(text.startswith("team is left out") for text in warnings)
 
 
-# Trust
-
-
 def committed(folder: Path, name: str = "Ada") -> None:
     git = Git(folder)
     git("init", "-q")
@@ -359,9 +350,6 @@ def test_unvouched_sources_crowd_nothing_out(project, team):
         items = repo.inject(TASK, limit=5).items
         assert "own" in [item.memory.id for item in items]
         assert sum(item.memory.layer == "team" for item in items) <= 1
-
-
-# Commands
 
 
 def test_init_and_add_in_the_users_own_folder(rawkomem, project):
@@ -429,9 +417,6 @@ def test_an_answer_follows_every_layer(project, personal):
             )
 
 
-# Hooks
-
-
 def prompt(folder: Path, session: str) -> str:
     return json.dumps({"prompt": "please rebase my branch", "cwd": str(folder), "session_id": session})
 
@@ -470,6 +455,3 @@ def test_a_session_hears_of_a_withdrawn_memory_of_a_layer_that_is_asked(project,
             injection = repo.inject("who won the cup?", session="s")
             repo.note_use(injection, "s")
             assert line in injection.text and bool(line) == bool(injection.text)
-
-
-# MCP

@@ -148,9 +148,6 @@ def test_a_killed_command_leaves_the_text(rawkomem, project, repository, tmp_pat
     assert [Path(path).read_text() for path in unsaved_texts(repository.layout)] == ["written\n"] * 2
 
 
-# Before storing
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -183,9 +180,6 @@ def test_words_of_a_template_are_told(rawkomem, repository, editor, kind):
     assert "the template" in rawkomem("add", "-k", kind, "--title", "T", "-b", f"Mine.\n\n{lines[-1]}", check=2).stderr
     rawkomem("add", "-k", kind, "--title", "T", "-b", "## Why\n\nThe disk was full.")
     rawkomem("add", "-k", kind, "--anyway", input=whole)
-
-
-# At a terminal
 
 
 def at_terminal(terminal: str, project: Path, words: list[str], reply: str, env: dict[str, str]) -> str:

@@ -30,7 +30,6 @@ def add(rawkomem, *words: str) -> str:
     return rawkomem.json("add", *words)["id"]
 
 
-# Overviews
 def test_help_fits_one_screen(rawkomem):
     lines = rawkomem("--help").stdout.splitlines()
     assert len(lines) <= 50 and max(map(len, lines)) <= 80
@@ -89,7 +88,6 @@ def test_names_of_other_designs_work_and_are_not_shown(rawkomem, ports):
     assert rawkomem("link", *ports, "--type", "causes").stdout.startswith("linked")
 
 
-# Words that people type
 def test_ls_rm_and_edit(rawkomem, ports, project):
     assert rawkomem("ls").stdout == rawkomem("list").stdout
     editor = project / "editor.py"
@@ -138,7 +136,6 @@ def test_amend_adds_removes_and_replaces_tags(rawkomem, ports):
     assert "has no tag 'a'" in rawkomem("amend", ports[0], "--untag", "a", check=2).stderr
 
 
-# Ids
 def test_an_id_by_its_end_and_by_words_of_the_title(rawkomem, ports):
     for name in (ports[0], ports[0][:-1], ports[0][-6:], "old port", "OLD port, 5432", "5432", "old-port-5432"):
         assert rawkomem.json("show", name)["id"] == ports[0], name
@@ -159,7 +156,6 @@ def test_a_draft_by_its_end_and_by_words(repository, rawkomem):
     assert "drf_19 (Rule 1)" in error and "drf_29 (Rule 2)" in error
 
 
-# Lists
 def test_lists_can_be_shortened(rawkomem, ports):
     done = rawkomem("list", "-n", "1")
     assert len(done.stdout.splitlines()) == 1 and "1 of 2: -n 0 shows all" in done.stderr
@@ -183,7 +179,6 @@ def test_a_list_fits_the_terminal(rawkomem, columns):
     assert len(lines) == 3 and max(map(len, lines)) <= columns and all("mem_" in line for line in lines)
 
 
-# Terminals
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_a_page_of_the_docs_goes_to_the_pager_at_a_terminal_only(rawkomem, project, monkeypatch):
     monkeypatch.setenv("PAGER", f"{sys.executable} -c \"import sys; print('PAGED', len(sys.stdin.read()) > 500)\"")
@@ -219,7 +214,6 @@ def test_a_person_is_told_that_a_piped_text_counts_as_an_agents(project, termina
     assert told.count("stored  mem_") == 2 and told.count("piped text counts") == 1
 
 
-# Sentences that were wrong
 def test_explain_and_history_print_no_empty_times_and_no_tuples(rawkomem, memories, ports):
     (memories / "hand.md").write_text("---\ntitle: Hand\n---\nNo time.\n")
     assert "observed 1 time, at an unknown time\n" in rawkomem("explain", "hand").stdout
@@ -346,7 +340,6 @@ def test_why_not_says_what_to_do(rawkomem):
     assert "add a condition" not in rawkomem("why", id, "a cake for the party").stderr
 
 
-# The documentation comes along
 def test_pages_can_be_read_without_a_checkout(rawkomem):
     listed = rawkomem("docs").stdout
     assert "settings" in listed and "every setting" in listed

@@ -125,7 +125,6 @@ def test_every_page_is_in_the_index_of_docs():
     assert linked == pages
 
 
-# Statistics
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_stats_draw_on_a_terminal_only(project, rawkomem):
     rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
@@ -158,7 +157,6 @@ def on_terminal(words: list[str], folder) -> str:
     return told.decode()
 
 
-# Leaving
 def test_uninstalling_leaves_only_markdown(project, rawkomem):
     rawkomem("add", "--title", "Keep me", "--body", "Mine.")
     rawkomem("tidy", "toc")

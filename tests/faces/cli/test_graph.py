@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("filled")
 FILES = {
     "cache": "---\ntitle: Redis cache\nrelatedMemories: [ttl]\n---\n\nThe redis cache of project:alpha, see [[host]].\n",
     "ttl": "---\ntitle: Cache lifetime\n---\n\nEntries of the redis cache live for sixty seconds. Ask person:mark-z.\n",
@@ -25,7 +26,6 @@ def titles(text: str, key: str = "") -> list[str]:
     return [item["title"] for item in (told[key] if key else told)]
 
 
-@pytest.mark.usefixtures("filled")
 def test_what_an_agent_adds_to_a_vouched_memory_counts_after_a_commit(rawkomem, git):
     """And the command says so, instead of only naming what it did."""
     rawkomem("trace", "episode", "create", "Outage", "host", "cake")
@@ -46,7 +46,6 @@ def test_what_an_agent_adds_to_a_vouched_memory_counts_after_a_commit(rawkomem, 
     assert "until a person" in rawkomem("link", "remove", "host", "cake").stderr
 
 
-@pytest.mark.usefixtures("filled")
 def test_an_episode_takes_the_days_that_its_help_promises(rawkomem, memories):
     for name, day in (("ttl", "03-06"), ("host", "03-07"), ("cake", "03-08")):
         file = memories / f"{name}.md"
@@ -56,7 +55,6 @@ def test_an_episode_takes_the_days_that_its_help_promises(rawkomem, memories):
     assert "until a date (inclusive)" in " ".join(rawkomem(*words[:3], "--help").stdout.split())
 
 
-@pytest.mark.usefixtures("filled")
 def test_link_walk_unlink(rawkomem, memories):
     linked = rawkomem.json("link", "host", "cake", "--type", "causes")
     assert linked == [{"id": "host", "type": "causes", "to": "cake", "path": "memories/host.md"}]
@@ -79,7 +77,6 @@ def test_link_walk_unlink(rawkomem, memories):
     assert json.loads(none) == {"schema": 1, "found": False, "hops": -1, "path": []}
 
 
-@pytest.mark.usefixtures("filled")
 def test_similar_ones_are_connected_unless_told_otherwise(rawkomem, memories):
     (memories / "cache.md").write_text(FILES["cache"].replace("relatedMemories: [ttl]\n", ""))
     links = rawkomem.json("links", "ttl")["links"]
@@ -89,7 +86,6 @@ def test_similar_ones_are_connected_unless_told_otherwise(rawkomem, memories):
     assert rawkomem.json("links", "ttl", "--similar", "0.99")["links"] == []
 
 
-@pytest.mark.usefixtures("filled")
 def test_clusters(rawkomem):
     (cluster,) = rawkomem.json("clusters", "--declared")
     assert cluster["size"] == 3 and "cache" in cluster["label"]
@@ -97,7 +93,6 @@ def test_clusters(rawkomem):
     assert rawkomem.json("clusters", "--declared", "--min-size", "4") == []
 
 
-@pytest.mark.usefixtures("filled")
 def test_history_is_shown_only_when_asked_for(rawkomem):
     rawkomem("delete", "ttl")
     assert "links to memories that are no longer current (1)" in rawkomem("links", "cache", "--declared").stderr
@@ -106,14 +101,12 @@ def test_history_is_shown_only_when_asked_for(rawkomem):
     assert ("ttl", "deleted") in {(link["id"], link["status"]) for link in shown["links"]}
 
 
-@pytest.mark.usefixtures("filled")
 def test_broken_links_are_told_and_harm_nothing(rawkomem):
     told = rawkomem.json("links", "cake")["broken"]
     assert told == [{"type": "mentions", "name": "nobody", "candidates": []}]
     assert "style   mentions link to 'nobody': no such memory" in rawkomem("check").stdout
 
 
-@pytest.mark.usefixtures("filled")
 def test_episodes(rawkomem):
     made = rawkomem.json("episode", "create", "Cache week", "cache", "ttl")
     assert made["members"] == ["cache", "ttl"] and made["path"] == "memories/episodes/cache-week.md"
@@ -137,7 +130,6 @@ def test_episodes(rawkomem):
     assert captured["members"] == ["cake", "ttl", digest["id"]] and captured["name"]
 
 
-@pytest.mark.usefixtures("filled")
 def test_entities(rawkomem):
     listed = rawkomem.json("link", "entities")
     assert [(item["entity"], item["count"]) for item in listed] == [
@@ -151,7 +143,6 @@ def test_entities(rawkomem):
     assert rawkomem("link", "entities", "alpha").stdout.split() == ["1", "project:alpha", "cache"]
 
 
-@pytest.mark.usefixtures("filled")
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [

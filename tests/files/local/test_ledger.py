@@ -45,9 +45,6 @@ def run_sql(layout: Layout, sql: str, *values: object) -> None:
         db.execute(sql, values)
 
 
-# What is noted
-
-
 def test_every_operation_is_a_block(repository):
     stored = repository.add(Entry(title="Why apsw", body="Many Pythons cannot load extensions.", by="alice")).entry
     repository.amend(stored.id, Entry(body="No Python of ours can.", by="alice"))
@@ -127,9 +124,6 @@ def test_the_latest_are_found(layout):
     assert [row.timestamp - AT for row in last_blocks(layout, 2)] == [28, 29] and len(last_blocks(layout)) == 30
 
 
-# What is found
-
-
 @pytest.mark.parametrize(
     "column", ["id", "agent_id", "operation_type", "timestamp", "yamo_text", "prev_hash", "block_hash"]
 )
@@ -175,8 +169,6 @@ def test_a_deleted_ledger_is_one_that_begins_today(layout, repository):
     verdict = verify_ledger(layout)
     assert (verdict.blocks, verdict.problems) == (1, ()) and verdict.since > AT + 1_000
 
-
-# Killed in between
 
 CHILD = """
 import sys
@@ -228,9 +220,6 @@ def test_many_writers_at_once(layout):
     assert not verify_ledger(layout).problems
 
 
-# Old blocks
-
-
 @pytest.fixture
 def old(layout) -> Layout:
     """A ledger of 40 recalls, one for each tenth day."""
@@ -265,9 +254,6 @@ def test_only_the_user_sets_the_days(own, old, project):
     with Repository.open(str(project), warn=lambda _: None) as repository:
         repository.add("Deploy with care.", title="Deploy")
     assert (oldest_days(old) <= KEEP_DAYS) == own and verify_ledger(old).problems == ()
-
-
-# Purging, commands, speed
 
 
 def test_a_purged_memory_leaves_no_words(repository, layout):
