@@ -5,8 +5,6 @@ new process would. It must leave the process as it found it: `run_here` fails wh
 the current folder or a signal handler.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -14,17 +12,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import pytest
 from rawkomem.faces.cli import run
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    Done = subprocess.CompletedProcess[str]
+Done = subprocess.CompletedProcess[str]
 
 ROOT = Path(__file__).resolve().parent.parent
 # Of processes that a test starts; the fixture `own_home` adds the test's own config and cache folders.

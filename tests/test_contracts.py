@@ -1,7 +1,5 @@
 """Contracts of the designs that rawkomem combines, where a program of theirs would notice a difference."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json

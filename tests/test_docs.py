@@ -1,7 +1,5 @@
 """Every Python block of the documentation runs, in order, in a fresh repository."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

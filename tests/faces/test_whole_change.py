@@ -1,7 +1,5 @@
 """Every view shows all of a change, marks what looks dangerous in it, and says who wrote it."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The only writer: not a byte before changes, nothing is lost, and a write that fails leaves files untouched."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import unicodedata

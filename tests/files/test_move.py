@@ -1,7 +1,5 @@
 """Moving files to the archive and back, bundling months, rotating the log: no byte changes, nothing is lost."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Hashes of blocks by RFC-0011 §2.3, and by the anchors of memory-mesh."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import pytest

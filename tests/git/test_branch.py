@@ -1,7 +1,5 @@
 """Reviews: `check --diff` and `diff` on real branches, and the shell steps of action.yml."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

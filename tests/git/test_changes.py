@@ -1,7 +1,5 @@
 """Changes in files of their own, and gathering them: where they go, who vouches, merges, commits, crashes."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """The reconcile loop: after whatever happens to files or to the index, it says what the files say."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The front door: what `from rawkomem import …` gives, how its methods take their arguments, and its wings."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

@@ -1,7 +1,5 @@
 """A repository that a newer rawkomem wrote is refused with one line, and never stops work on code."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the README promises, in its own words: each test names the sentence that it tries."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

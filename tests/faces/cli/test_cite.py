@@ -1,7 +1,5 @@
 """`cite`, `show` and `check --stale` as a user runs them, and what they load."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """`rawkomem drafts` and what `learn` says about drafts: from the session to the prompt."""
 
-from __future__ import annotations
-
 import json
 import os
 

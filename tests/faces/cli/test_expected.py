@@ -1,7 +1,5 @@
 """What people expect of a command line: overviews, short names, ids by words, tables."""
 
-from __future__ import annotations
-
 import re
 import sys
 

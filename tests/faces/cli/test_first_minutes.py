@@ -1,7 +1,5 @@
 """What a newcomer tries first: the demo, the README as written, the picture of the day, and leaving again."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Graph, episode and entity commands as a user runs them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`rawkomem index store`, as people use it."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 

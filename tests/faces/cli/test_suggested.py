@@ -1,7 +1,5 @@
 """Every command that a message, a help text or a page suggests works when pasted."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 from rawkomem.faces.cli.commands import COMMANDS, GROUPS

@@ -1,7 +1,5 @@
 """A running page server over a repository, and a plain HTTP client for it."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import shutil

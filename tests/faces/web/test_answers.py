@@ -1,7 +1,5 @@
 """What the page is told, and what its decisions write."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 

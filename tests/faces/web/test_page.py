@@ -1,7 +1,5 @@
 """The page in real headless Chromium: what people do with it, with a mouse and without, and what others try with it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A person's day with the hooks of Claude Code and the page: corrected, kept with one key, known in the next session."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

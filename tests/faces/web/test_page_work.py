@@ -1,7 +1,5 @@
 """Working on the page in real headless Chromium: writing, deciding on several, health, access."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files below .rawko/local: for this user alone, never through a link."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -2,8 +2,6 @@
 knows. Nothing else gets in.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest
