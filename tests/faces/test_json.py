@@ -96,7 +96,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("link path", ("first port", "second port")), ("link clusters", ("--min-size", "2")),
     ("link remove", ("first port", "second port")),
     ("lesson heritage", ("first port",)), ("link cite", ("second port", "code.py")),
-    ("delete", ("second port", "--archive")), ("restore", ("second port",)), ("review", ()), ("delete", ("second port",)), ("undo", ("--dry-run",)),
+    ("delete", ("second-port", "--archive")), ("restore", ("second port",)), ("review", ()), ("delete", ("second-port",)), ("undo", ("--dry-run",)),
     ("supersede", ("first port", "third port", "--anyway")),
     ("lesson add", LESSON), ("lesson list", ()), ("save", ("lesson.yamo", "lesson", "list", "--wire")),
     ("lesson import", ("lesson.yamo",)), ("lesson distill", ("--dry-run",)),

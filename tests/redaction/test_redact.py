@@ -733,7 +733,7 @@ def test_no_secret_gets_out_of_files_that_people_wrote(project, memories, rawkom
             ("search", "rotation key"), ("search", "rotation key", "--json"), ("inject", "rotate the key 3"), ("list", "--json"),
             ("inject", "rotate the key 5", "--format", "json"), ("show", "hand-1"), ("show", "hand-1", "--json"), ("history", "hand-2"),
             ("context", "rotation key"), ("why", "hand-3", "rotate the key 3"), ("explain", "hand-4"), ("check",), ("check", "--json"),
-            ("stats",), ("link", "graph"), ("link", "entities"),
+            ("stats",), ("link", "list", "hand-1"), ("link", "entities"),
         )
     ]  # fmt: skip
     assert held_in("\n".join(said)) == []

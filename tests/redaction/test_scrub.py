@@ -342,7 +342,7 @@ def test_no_secret_under_a_key_leaves_a_file_that_people_wrote(project, memories
         for words in (
             ("search", "database password", "--json"), ("show", "access"), ("show", "access", "--json"), ("list", "--json"),
             ("inject", "rotate the database password", "--format", "json"), ("inject", "rotate the database password"),
-            ("history", "access", "--json"), ("explain", "access"), ("check", "--json"), ("link", "graph"), ("conflicts",), ("export",),
+            ("history", "access", "--json"), ("explain", "access"), ("check", "--json"), ("link", "list", "access"), ("conflicts",), ("export",),
             ("context", "database password"),
         )
     ]  # fmt: skip
