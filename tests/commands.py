@@ -5,25 +5,22 @@ new process would. It must leave the process as it found it: `run_here` fails wh
 the current folder or a signal handler.
 """
 
-from __future__ import annotations
-
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import Any, TextIO
 
 import pytest
 from rawkomem.faces.cli import run
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    Done = subprocess.CompletedProcess[str]
+Done = subprocess.CompletedProcess[str]
 
 ROOT = Path(__file__).resolve().parent.parent
 # Of processes that a test starts; the fixture `own_home` adds the test's own config and cache folders.
@@ -60,6 +57,10 @@ class Command:
     def __call__(self, *words: str, check: int | None = 0, **given: object) -> Done:
         """Run a command line in this process and return what it printed; fail on another exit code than `check`."""
         return checked(run_here(self.main, words, **self._given(given)), check)
+
+    def json(self, *words: str, **given: object) -> Any:
+        """Run a command line with `--json` in this process and return the JSON that it printed."""
+        return json.loads(self(*words, "--json", **given).stdout)
 
     def process(self, *words: str, check: int | None = 0, **given: object) -> Done:
         """Run a command line in a new process: for start-up, imports, signals, terminals, encodings and kills."""

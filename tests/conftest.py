@@ -11,6 +11,7 @@ import pytest
 import rawkomem.embed.minilm_pass  # before a test imports numpy: waiting threads of OpenBLAS use the processor
 from hypothesis import HealthCheck, settings
 from rawkomem.files.installation import plan_start, write_start
+from rawkomem.files.layout import Layout
 from rawkomem.model.values import replace
 from rawkomem.recall.scoring import PROFILES
 from rawkomem.repository import Repository
@@ -110,6 +111,12 @@ def five(monkeypatch) -> None:
 def memories(project) -> Path:
     """The folder for memory files."""
     return project / ".rawko" / "memories"
+
+
+@pytest.fixture
+def layout(project) -> Layout:
+    """Where the repository of `project` lies."""
+    return Layout(str(project / ".rawko"))
 
 
 @pytest.fixture

@@ -1,17 +1,12 @@
 """Measure work in processor time: a busy machine stretches wall time, but not this."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def cpu_seconds(run: Callable[[], object]) -> float:

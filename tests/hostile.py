@@ -1,11 +1,6 @@
 """Write repositories that are small to ship and made to cost much: one function for each of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 HEAD = "---\ntitle: {title}\nid: {id}\nwhenToUse: [{when}]\nimportance: high\n---\n"
 # A regex that is nearly as expensive as one may be, and one that is too expensive to be compiled at all.

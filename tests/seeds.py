@@ -1,16 +1,11 @@
 """The cases of the source designs, one test each."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from tests.conftest import shared
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def seed_cases() -> list[dict]:

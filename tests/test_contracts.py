@@ -1,7 +1,5 @@
 """Contracts of the designs that rawkomem combines, where a program of theirs would notice a difference."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json
@@ -114,7 +112,7 @@ def test_search_takes_a_minimum_similarity(repository, rawkomem):
     assert len(every) == 2 and [one.row.title for one in near] == [every[0].row.title]
     (answer,) = repository.search_many(["commit kafka offsets"], min_similarity=0.5)
     assert len(answer.found) == 1
-    told = json.loads(rawkomem("search", "commit kafka offsets", "--min-similarity", "0.5", "--json").stdout)
+    told = rawkomem.json("search", "commit kafka offsets", "--min-similarity", "0.5")
     assert len(told) == 1 and told[0]["relevance"] >= 0.5
     assert "--min-similarity" in rawkomem("search", "x", "--min-similarity", "2", check=2).stderr
 
@@ -141,10 +139,10 @@ def test_decay_fades_and_its_counts_add_up(repository, rawkomem):
     for number in range(6):
         text = f"Fact {number} about service S{number}: it listens on port {8000 + number}."
         repository.add(Entry(title=f"Service S{number}", body=text, at=now() - 150 * DAY))
-    kept = json.loads(rawkomem("tidy", "prune", "--json").stdout)
+    kept = rawkomem.json("tidy", "prune")
     states = ("healthy", "weakening", "faded_but_kept", "archived")
     assert [kept[name] for name in ("total", *states)] == [6, 0, 0, 6, 0]
-    gone = json.loads(rawkomem("decay", "--unique", "--json").stdout)
+    gone = rawkomem.json("decay", "--unique")
     assert [gone[name] for name in ("total", *states)] == [6, 0, 0, 0, 6]
     repository.lifecycle.prune(unique=True)
     assert repository.list() == [] and len(repository.list(include="archived")) == 6
@@ -227,7 +225,7 @@ def test_earlier_runs_are_found_after_consolidation(project, repository, rawkome
     assert not list((project / ".rawko" / "traces").rglob("*.md"))
     (first, *_) = repository.traces.search(GOALS[0])
     assert first.goal == GOALS[0] and first.similarity > 0.6
-    told = json.loads(rawkomem("trace", "search", *GOALS[0].split(), "--json").stdout)
+    told = rawkomem.json("trace", "search", *GOALS[0].split())
     assert len(told) == 3 and told[0].keys() >= {
         "goal", "similarity", "suggested_approach", "tools_used", "success", "trace_id"
     }  # fmt: skip
@@ -249,6 +247,9 @@ def test_a_type_and_entities_are_given_to_a_memory(repository, rawkomem):
     rawkomem("add", "Tea at four.", "--type", "commitment", "--entity", "Ada", "--entity", "kitchen")
     (row,) = repository.list(type="commitment", entity="Ada")
     assert repository.get(row.id).extra == {"type": "commitment", "entities": ["Ada", "kitchen"]}
+    rawkomem("amend", row.id, "--type", "decision", "--entity", "project:shop")
+    assert repository.get(row.id).extra == {"type": "decision", "entities": ["project:shop"]}
+    assert "'--type'" in rawkomem("add", "Something else.", "--type", "nonsense", check=2).stderr
 
 
 def test_a_rule_of_a_person_is_a_commitment(repository):

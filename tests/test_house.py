@@ -1,7 +1,5 @@
 """Rules about the structure of the package, checked on its source."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

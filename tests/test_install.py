@@ -1,7 +1,5 @@
 """Installing: from a built wheel with each installer, hints that work when pasted, one version, the Dockerfile."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Settings: the repository's over the user's; what could do harm is the user's alone; a typo stops nothing."""
 
-from __future__ import annotations
-
 import json
 import marshal
 import os

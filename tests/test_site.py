@@ -1,7 +1,5 @@
 """The documentation as a static site: every link leads somewhere, nothing comes from another machine, search works."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

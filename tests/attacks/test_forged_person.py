@@ -16,7 +16,7 @@ from rawkomem.model.errors import BadInput, RawkoError
 from rawkomem.repository import Repository
 
 from tests.attacks.conftest import EVIL
-from tests.faces.web.conftest import Client, serve, stop
+from tests.faces.web.conftest import Client, serving
 from tests.git.gitting import AGENT
 from tests.hosts.hooks.payloads import claude
 from tests.hosts.test_person import ANSWERING, WAYS
@@ -194,15 +194,12 @@ def test_mcp(call, caller, visited):
 @pytest.mark.parametrize("action", [*ACTIONS, *DECISIONS])
 @pytest.mark.parametrize("code", ["", "000000", "person"])
 def test_the_page_without_the_code(action, code, visited):
-    server = serve(visited.project, via="agent")
-    server.new_code()
-    client = Client(server)
-    try:
+    with serving(visited.project, via="agent") as server:
+        server.new_code()
+        client = Client(server)
         waiting = [{"id": one["id"], "shown": one["shown"]} for one in client.get("/api/waiting")["items"]]
         for items in (waiting, [{"id": "mem_a", "shown": ""}], [{"id": "mem_agent", "shown": ""}]):
             client.post("/api/act", {"action": action, "items": items, "reason": "x"}, **{"X-Rawkomem-Code": code})
-    finally:
-        stop(server)
     visited.holds()
 
 

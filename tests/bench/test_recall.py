@@ -102,6 +102,6 @@ def test_stores_are_measured_on_the_same_memories():
 
 
 def test_the_command_prints_a_row_for_each_store(rawkomem):
-    rows = json.loads(rawkomem("bench", "scale", "--memories", "5", "--store", "memory", "--json").stdout)
+    rows = rawkomem.json("bench", "scale", "--memories", "5", "--store", "memory")
     assert [(row["store"], row["memories"]) for row in rows] == [("memory", 5)]
     assert rawkomem("bench", "scale", "--memories", "5", "--store", "memory").stdout.startswith("memory: 5 memories")

@@ -1,7 +1,5 @@
 """The cache asks once, forgets what was used least lately, and keeps the space's name."""
 
-from __future__ import annotations
-
 from rawkomem.embed.embedder import CACHE_TEXTS, CachedEmbedder
 
 

@@ -48,9 +48,6 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-# --- good answers
-
-
 def test_vectors_come_back_normalised_and_in_order():
     with Server() as server:
         embedder = opened(server)
@@ -97,9 +94,6 @@ def test_many_texts_go_in_batches():
 )
 def test_addresses(given, address):
     assert embeddings_url(EmbedderSettings(**{"provider": "openai", **given})) == address
-
-
-# --- bad answers
 
 
 @pytest.mark.parametrize(
@@ -174,9 +168,6 @@ def test_a_model_must_be_named():
         EndpointEmbedder(settings("http://localhost:1", model=""))
 
 
-# --- the key
-
-
 def test_the_key_is_sent_as_bearer(monkeypatch):
     monkeypatch.setenv("TEST_KEY", f" {KEY}\n")
     with Server() as server:
@@ -214,9 +205,6 @@ def test_a_key_does_not_travel_unencrypted(monkeypatch):
     monkeypatch.setenv("TEST_KEY", KEY)
     with pytest.raises(EmbedderFailed, match="unencrypted"):
         EndpointEmbedder(settings("http://example.invalid/v1", key_env="TEST_KEY"))
-
-
-# --- starting a server
 
 
 def test_a_local_server_that_is_not_up_is_started():

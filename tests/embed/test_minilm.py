@@ -1,7 +1,5 @@
 """The contextual embedder: the vectors of the original without torch, its file, its speed and its size in memory."""
 
-from __future__ import annotations
-
 import base64
 import importlib.util
 import json

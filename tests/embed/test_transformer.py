@@ -1,7 +1,5 @@
 """A real sentence-transformers model from a local folder; needs torch (make test-models)."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

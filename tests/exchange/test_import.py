@@ -215,7 +215,7 @@ def test_the_command(project, rawkomem, samples):
     assert "CLAUDE.md" in listed and ".cursor/rules" in listed and ".serena/memories" in listed
     dry = rawkomem("import", "CLAUDE.md", "--dry-run")
     assert "2 would be added" in dry.stderr and files(project) == {}
-    told = json.loads(rawkomem("import", "CLAUDE.md", "mem0.json", "--json").stdout)
+    told = rawkomem.json("import", "CLAUDE.md", "mem0.json")
     assert [source["kind"] for source in told["sources"]] == ["instructions", "mem0"]
     assert rawkomem("search", "postgres migrations").stdout == ""
     held = rawkomem("review", "--all-from", "CLAUDE.md").stdout

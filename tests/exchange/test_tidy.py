@@ -1,6 +1,5 @@
 """What an import proposes: conditions from descriptions and headings, titles that tell, each section once."""
 
-import json
 import os
 import shlex
 import subprocess
@@ -581,7 +580,7 @@ def test_links_inside_the_project_are_read(repository, project, tmp_path_factory
 def test_the_command_tells_copies(project, rawkomem):
     put(project, {"CLAUDE.md": SECTIONS, "GEMINI.md": SECTIONS})
     assert "(the same as mem_" in rawkomem("import", "CLAUDE.md", "GEMINI.md", "--dry-run").stdout
-    told = json.loads(rawkomem("import", "CLAUDE.md", "GEMINI.md", "--json").stdout)
+    told = rawkomem.json("import", "CLAUDE.md", "GEMINI.md")
     assert told["sources"][0]["memories"][0]["also_in"] == ["GEMINI.md#Lockfile"]
 
 
@@ -655,7 +654,7 @@ def test_moved_sections_are_removed_and_come_back(page, rawkomem):
     short = page.read_text()
     assert short.startswith("# Shop\n\n@docs/tone.md\n\n<!-- rawkomem: begin -->") and "Migrations" not in short
     assert "rawkomem search" in short and "rules  " not in rawkomem("status").stdout
-    again = json.loads(rawkomem("import", "CLAUDE.md", "--json").stdout)
+    again = rawkomem.json("import", "CLAUDE.md")
     assert again["sources"][0]["summary"]["read"] == 0, "the paragraph about the memories is no rule"
     assert "it is short already" in rawkomem("import", "--shorten", "CLAUDE.md").stderr
     rawkomem("import", "--unshorten", "CLAUDE.md")
@@ -819,8 +818,8 @@ def test_an_edit_after_the_import_is_told_once_everywhere(page, repository, rawk
     line = "CLAUDE.md changed after the import; to update the memories, run: rawkomem import CLAUDE.md"
     assert line in rawkomem("status").stdout and line in rawkomem("check").stderr
     assert opening(repository).text.count(line) == 1
-    assert json.loads(rawkomem("status", "--json").stdout)["changed_rules"] == ["CLAUDE.md"]
-    told = json.loads(rawkomem("import", "CLAUDE.md", "--json").stdout)
+    assert rawkomem.json("status")["changed_rules"] == ["CLAUDE.md"]
+    told = rawkomem.json("import", "CLAUDE.md")
     assert told["sources"][0]["summary"]["changed"] == 1 and told["sources"][0]["summary"]["added"] == 0
     assert "changed after" not in opening(repository).text + rawkomem("status").stdout
 
@@ -842,5 +841,5 @@ def test_import_lists_and_init_imports_devin_and_qwen_code(project, rawkomem):
     listed = rawkomem("import").stdout
     assert ".devin/rules" in listed and ".qwen/team-memory" in listed
     rawkomem("init", "--yes", "--no-connect")
-    found = json.loads(rawkomem("list", "--include", "quarantined", "--json").stdout)
+    found = rawkomem.json("list", "--include", "quarantined")
     assert {memory["title"] for memory in found} == {"tone", "Tests use real databases"}

@@ -5,8 +5,6 @@ state/changes.py, REGISTRY in state/fold.py, and a row for each key in state/sch
 in CREATES: one file.
 """
 
-from __future__ import annotations
-
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator

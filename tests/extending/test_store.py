@@ -4,7 +4,6 @@ The toy is a module and an entry point, as pip would install them. It keeps all 
 the only column that it compares: what else a filter asks for, it is given as ids.
 """
 
-import json
 import os
 import sys
 
@@ -126,7 +125,7 @@ def test_filters_that_it_does_not_know_are_kept(installed, project, filled, word
 
 def test_the_command_line_knows_it(installed, rawkomem, filled):
     rawkomem("index", "store", "use", "toy")
-    shown = {row["name"]: row for row in json.loads(rawkomem("index", "store", "status", "--json").stdout)}
+    shown = {row["name"]: row for row in rawkomem.json("index", "store", "status")}
     assert shown["toy"]["used"] and shown["toy"]["memories"] == 2 and shown["toy"]["where"].endswith("toy")
     assert "Zebras" in rawkomem("search", "stripes").stdout
     assert "takes no url" in rawkomem("index", "store", "use", "toy", "--url-env", "X", check=2).stderr

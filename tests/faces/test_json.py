@@ -1,7 +1,5 @@
 """Every command with --json prints the keys that it declares, for real memories."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

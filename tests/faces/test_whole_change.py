@@ -1,7 +1,5 @@
 """Every view shows all of a change, marks what looks dangerous in it, and says who wrote it."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 
@@ -57,7 +55,7 @@ def test_a_held_memory_is_shown_in_full_before_the_answer(memories, rawkomem, gi
     whole = rawkomem("review", "mem_held").stdout
     assert "THE END" in whole and "!! shell" in whole and "by hand in memories/held.md" in whole
     assert "!! shell" in rawkomem("review").stdout
-    (held,) = json.loads(rawkomem("review", "--json").stdout)["quarantined"]
+    (held,) = rawkomem.json("review")["quarantined"]
     assert [risk["why"] for risk in held["risks"]] == ["shell"] and held["origin"] == "hand in memories/held.md"
 
 
@@ -82,7 +80,7 @@ def test_diff_as_json_holds_the_text_of_a_new_memory(memories, git, rawkomem):
     git("checkout", "-qb", "work")
     (memories / "new.md").write_text(f"---\nid: mem_new\ntitle: New guide\n---\n\n{LONG}\n")
     git.commit()
-    (item,) = json.loads(rawkomem("diff", "main...HEAD", "--json").stdout)
+    (item,) = rawkomem.json("diff", "main...HEAD")
     assert item["text"] == {"before": "", "after": LONG}
 
 
@@ -141,7 +139,7 @@ def test_the_editor_shows_the_proposal(proposed):
 
 def test_who_proposed_it(proposed, memories, git, rawkomem):
     def who() -> list[str]:
-        (item,) = json.loads(rawkomem("review", "--json").stdout)["proposal"]
+        (item,) = rawkomem.json("review")["proposal"]
         return [change["origin"] for change in item["changes"]]
 
     assert who() == ["an agent, signed Ada Person"]
@@ -172,7 +170,7 @@ def test_an_edit_by_hand_is_called_so(memories, git, rawkomem):
 
 def test_a_person_sees_the_text_that_they_vouch_for(memories, rawkomem, git, project, terminal, own_home):
     git.commit()
-    made = json.loads(rawkomem("add", "--title", "Guide", "--body", LONG, "--json").stdout)["id"]
+    made = rawkomem.json("add", "--title", "Guide", "--body", LONG)["id"]
     words = [*START, "review", made, "--activate"]
     told = converse(terminal, words, [(r"Vouch for this\?", "n\n")], project, scrubbed(NO_COLOR="1"))
     assert "THE END" in told and "!! shell" in told and "by an agent" in told

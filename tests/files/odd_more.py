@@ -1,7 +1,5 @@
 """Odd files of our own, of the same kinds as the shared corpus: name, what they hold, and the verdict they deserve."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 GOOD = {

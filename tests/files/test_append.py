@@ -1,7 +1,5 @@
 """The only writer: not a byte before changes, nothing is lost, and a write that fails leaves files untouched."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import unicodedata
@@ -33,11 +31,6 @@ def entry(title: str = "Use apsw", body: str = "Because.", **fields) -> Entry:
 def below(body: str = "Because.", **fields) -> Entry:
     """An entry for the file memories/t.md, which may be there already."""
     return entry("T", body, path="memories/t.md", **fields)
-
-
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Moving files to the archive and back, bundling months, rotating the log: no byte changes, nothing is lost."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -22,7 +20,6 @@ from rawkomem.files.archive import (
     to_archive,
     unpack_folder,
 )
-from rawkomem.files.layout import Layout
 from rawkomem.model.errors import Refused
 from rawkomem.model.ids import holds_id
 from rawkomem.model.values import DAY, iso, read_time
@@ -31,11 +28,6 @@ from tests.seeds import by_case
 from tests.torture.helpers import write
 
 START = read_time("2026-01-01")[0]
-
-
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
 
 
 @pytest.fixture

@@ -19,11 +19,6 @@ C = "---\nid: c\ntitle: C\n---\n\nabout c\n"
 AMEND_A = "---\nid: a2\nkind: amend\nabout: a\n---\n\nmore about a\n"
 
 
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
-
-
 def texts(*entries: str) -> str:
     whole = ""
     for entry in entries:

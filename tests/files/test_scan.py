@@ -5,12 +5,7 @@ import signal
 import time
 
 import pytest
-from rawkomem.files.layout import Layout, sweep
-
-
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
+from rawkomem.files.layout import sweep
 
 
 def paths(layout) -> list[str]:

@@ -1,7 +1,5 @@
 """Write a plan as the repository's writer does, without git and without records."""
 
-from __future__ import annotations
-
 from rawkomem.files.append import Written, write_locked
 from rawkomem.files.layout import Layout
 from rawkomem.files.private import lock

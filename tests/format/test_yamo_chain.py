@@ -1,7 +1,5 @@
 """Hashes of blocks by RFC-0011 §2.3."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 from rawkomem.format.yamo import chain_hashes

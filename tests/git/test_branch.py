@@ -1,7 +1,5 @@
 """Reviews: `check --diff` and `diff` on real branches, and the shell steps of action.yml."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -84,7 +82,7 @@ def test_a_branch_that_went_on_is_compared_from_where_it_left(branch, memories, 
     git.commit()
     git("checkout", "-q", "work")
     assert [item["id"] for item in found(rawkomem)["added"]] == ["mem_6_f", "mem_7_g"]
-    two = json.loads(rawkomem("diff", "main..HEAD", "--json").stdout)
+    two = rawkomem.json("diff", "main..HEAD")
     assert "mem_8_h" in [item["id"] for item in two if item["what"] == "removed"]
 
 
@@ -122,7 +120,7 @@ def test_check_looks_at_what_the_branch_changed_only(branch, memories, git, rawk
     git.commit()
     told = rawkomem("check", "--diff", "main...HEAD", "--format", "github", check=1).stdout
     assert told.startswith("::error file=.rawko/memories/worse.md,line=1,title=rawkomem%3A frontmatter::no frontmatter")
-    assert json.loads(rawkomem("check", "--diff", "main", "--json", check=1).stdout)[0]["code"] == "no-frontmatter"
+    assert rawkomem.json("check", "--diff", "main", check=1)[0]["code"] == "no-frontmatter"
 
 
 def test_edits_by_people_warn_and_edits_by_agents_fail(branch, memories, git, rawkomem):
@@ -231,7 +229,7 @@ def test_a_branch_shows_each_setting_that_it_changes(project, memories, git, raw
     assert "Settings of the project config.yaml" in shown and "appendOnly: on → default" in shown
     page = rawkomem("diff", span, "--format", "markdown").stdout
     assert "Settings of the project" in page and "minConfidence" in page
-    (row,) = json.loads(rawkomem("diff", span, "--json").stdout)
+    (row,) = rawkomem.json("diff", span)
     assert row["changes"][0] == {"key": "appendOnly", "before": "on", "after": "default"}
 
 

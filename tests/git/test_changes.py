@@ -1,7 +1,5 @@
 """Changes in files of their own, and gathering them: where they go, who vouches, merges, commits, crashes."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
@@ -38,9 +36,6 @@ def paths(project) -> list[str]:
 def problems(project) -> list[str]:
     return [problem.code for one in check_repository(find_layout(str(project))) for problem in one.problems
             if problem.level == "error"]  # fmt: skip
-
-
-# Where a change goes
 
 
 def test_a_change_of_a_tracked_memory_gets_a_file_of_its_own(shared, project, file, monkeypatch):
@@ -96,9 +91,6 @@ def test_who_committed_a_change_file_vouches_for_it(shared, project, git):
         git.commit("an agent gathers", AGENT)
         assert provenance_of(shared.layout)[0] == {"mem_1_a": "person", by_agent.id: "agent", by_person.id: "person"}
         assert shared.get("mem_1_a").proposed == (by_agent.id,) and shared.get("mem_1_a").helpful == 1
-
-
-# Gathering
 
 
 def test_gather_appends_in_order_and_can_be_committed(shared, project, file, git, rawkomem):
@@ -162,9 +154,6 @@ def test_a_gather_that_was_killed_is_finished_by_the_next(shared, project, file,
     assert found(project) == {}, "the entry is in a file that this commit does not change"
 
 
-# Merges
-
-
 def test_a_month_that_was_gathered_is_not_taken_for_a_renamed_folder(shared, git, monkeypatch):
     """Git moves new files of a folder that vanished to where its files seem to have gone, and calls it a conflict."""
 
@@ -199,12 +188,6 @@ def test_two_branches_that_both_gather_need_the_driver(shared, git, file, rawkom
     rawkomem("connect", "git")
     git("merge", "-q", "--no-edit", "one", env={"PYTHONPATH": str(ROOT)})
     assert [id for id in ids if id in file.read_text()] == ids and shared.get("mem_1_a").helpful == 2
-
-
-# Commits
-
-
-# A branch without memories
 
 
 def test_a_branch_without_memories_is_no_repository(project, git, rawkomem, tmp_path_factory):

@@ -1,6 +1,5 @@
 """Guards hold in a commit and on a branch: added lines, whole files, exceptions; real git, real hooks."""
 
-import json
 import os
 import shutil
 
@@ -42,7 +41,7 @@ def write(project, path: str, text: str | bytes) -> None:
 
 def told(rawkomem, *words: str) -> list[tuple]:
     """Return (code, file, line) of what a check says about guards."""
-    rows = json.loads(rawkomem("check", *(words or ("--staged",)), "--json", check=None).stdout)
+    rows = rawkomem.json("check", *(words or ("--staged",)), check=None)
     return [(row["code"], row["file"], row["line"]) for row in rows if row["check"] == "guards"]
 
 
@@ -206,7 +205,7 @@ def test_a_project_below_the_top_of_the_work_tree(tmp_path, rawkomem, monkeypatc
     git.commit()
     for path in ("part/vendor/a", "vendor/b"):
         staged(tmp_path, git, path, "1\n")
-    rows = json.loads(rawkomem("-C", "part", "check", "--staged", "--json", check=1, cwd=tmp_path).stdout)
+    rows = rawkomem.json("-C", "part", "check", "--staged", check=1, cwd=tmp_path)
     assert [row["file"] for row in rows] == ["part/vendor/a"]
 
 

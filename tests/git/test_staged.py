@@ -1,6 +1,5 @@
 """`check --staged` looks at what a commit would bring: real git, real hooks, each check by itself."""
 
-import json
 import random
 import shutil
 
@@ -248,7 +247,7 @@ def test_the_command(started, memories, git, rawkomem):
     assert ".rawko/memories/deploy.md:1: history: 'How we deploy' (mem_1_a) was edited" in told.stdout
     assert "2 errors in staged files: secrets, history" in told.stderr and "--no-" not in told.stdout + told.stderr
     assert rawkomem("check", "--staged", "--no-secrets", "--no-history").stdout == ""
-    facts = json.loads(rawkomem("check", "--staged", "--json", env=agent, check=1).stdout)
+    facts = rawkomem.json("check", "--staged", env=agent, check=1)
     assert [(fact["check"], fact["line"]) for fact in facts] == [("secrets", 8), ("history", 1)]
 
 
@@ -390,15 +389,15 @@ def test_a_copied_id_is_refused_and_check_fix_gives_the_copy_its_own(started, me
     (problem,) = found(started)["frontmatter"]
     assert problem.startswith(".rawko/memories/test.md:1: id 'mem_1_a' is in memories/deploy.md, too")
     rawkomem("check", "--staged", check=1)
-    (fixed,) = json.loads(rawkomem("check", "--fix", "--json").stdout)
+    (fixed,) = rawkomem.json("check", "--fix")
     assert (fixed["file"], fixed["title"], fixed["old"]) == ("memories/test.md", "How we test", "mem_1_a")
     assert (memories / "deploy.md").read_text() == GOOD
     copy, change = read_data((memories / "test.md").read_bytes(), "memories/test.md").entries
     assert copy.id == change.about == fixed["new"] and change.id not in ("amend_1", "amend_2")
     git("add", "-A")
     assert found(started) == {}
-    assert {row["title"] for row in json.loads(rawkomem("list", "--json").stdout)} == {"How we deploy", "How we test"}
-    assert json.loads(rawkomem("check", "--fix", "--json").stdout) == []
+    assert {row["title"] for row in rawkomem.json("list")} == {"How we deploy", "How we test"}
+    assert rawkomem.json("check", "--fix") == []
 
 
 def test_two_files_with_one_id_from_two_branches_are_refused_in_the_merge(started, memories, git):

@@ -1,6 +1,5 @@
 """What a commit brings is compared with the other memories of the commit: duplicates, near duplicates, contradictions."""
 
-import json
 import subprocess
 import sys
 
@@ -95,7 +94,7 @@ def test_near_duplicates_and_contradictions_are_proposed(started, git, rawkomem)
     )
     assert ": contradiction: mem_" in told and told.count("\n") == 2
     assert all(line.split(": ", 1)[1] in told for line in rawkomem("check", "--staged").stderr.splitlines())
-    found = json.loads(rawkomem("consolidate", "--staged", "--json").stdout)
+    found = rawkomem.json("consolidate", "--staged")
     assert {one["code"] for one in found} == {"near-duplicate", "contradiction"}
     assert not git("diff", "--name-only")
 

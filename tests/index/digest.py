@@ -1,15 +1,10 @@
 """Hashes all data that the index answers from. After any history the hashes equal those of a rebuild (law 3)."""
 
-from __future__ import annotations
-
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
+import apsw
+from rawkomem.index.index import Index
 from rawkomem.index.stores.sqlite import COLUMNS, WORD_TABLES
-
-if TYPE_CHECKING:
-    import apsw
-    from rawkomem.index.index import Index
 
 NUMBERED_CONDITIONS = "SELECT *, row_number() OVER (PARTITION BY memory ORDER BY n) AS place FROM conditions"
 PASSAGE_PLACE, PASSAGE_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.document"

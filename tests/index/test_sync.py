@@ -1,7 +1,5 @@
 """The reconcile loop: after whatever happens to files or to the index, it says what the files say."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -23,11 +21,6 @@ from rawkomem.repository import Repository
 from tests.commands import ENVIRONMENT, cases
 from tests.files.plain_user import run_plain
 from tests.torture.helpers import assert_equals_rebuild, change, embedder, index_of, memory, write
-
-
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
 
 
 def titles(repository) -> list[str]:
@@ -598,7 +591,7 @@ def test_an_interrupted_creation_of_the_index_is_mended_by_any_command(project, 
     interrupted_creation(index)
     assert Path(f"{index}-journal").stat().st_size
     assert "pple" in rawkomem(*words).stdout or words[0] in ("status", "inject")
-    assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
+    assert rawkomem.json("status")["fresh"]
 
 
 def test_an_index_whose_tables_were_not_finished_is_made_anew(repository, memories, monkeypatch):
@@ -646,7 +639,7 @@ def test_a_file_that_could_not_be_read_once_is_read_by_the_next_sync(repository,
 
     monkeypatch.setattr(ingest, "read_bytes", fail_once)
     assert [titles(repository), titles(repository)] == [[], ["Apple"]]
-    assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
+    assert rawkomem.json("status")["fresh"]
 
 
 APPLE = memory("Apple", "About apples.", id="mem_1", discoveredAt="2026-01-01")

@@ -1,7 +1,5 @@
 """`learn --reviews` makes drafts of requests in reviews that a change followed, and of nothing else."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import NamedTuple

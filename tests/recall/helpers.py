@@ -1,7 +1,5 @@
 """Short ways to make what recall works on."""
 
-from __future__ import annotations
-
 from rawkomem.model.entries import Memory
 from rawkomem.recall.scoring import Reason, Scored, combine_factors, compute_factor, profile_of
 from rawkomem.recall.signals import Question, Signals

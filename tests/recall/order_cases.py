@@ -1,7 +1,5 @@
 """Subjects of the seeds' texts, each with sentences about it: the test of the order makes small repositories of them."""
 
-from __future__ import annotations
-
 # name: (task, condition, title, three sentences that go together, older sentence, newer sentence that contradicts it)
 SUBJECTS = {
     "auth": (

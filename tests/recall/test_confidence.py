@@ -152,7 +152,7 @@ def test_min_confidence_is_the_one_knob(project, repository, memories, rawkomem)
     config = user_settings()
     for asked, least, brought in ((task, own + 0.001, False), (task, own - 0.001, True), (sure, 1, False)):
         config.write_text(f"minConfidence: {least:.6f}\n")
-        found = json.loads(rawkomem("inject", asked, "--json").stdout)
+        found = rawkomem.json("inject", asked)
         assert ("ledger" in [item["id"] for item in found["items"]]) is brought, least
     config.write_text("minConfidence: 2\n")
     assert "minConfidence must be a number from 0 to 1" in rawkomem("inject", task, check=None).stderr
@@ -235,10 +235,10 @@ def test_a_pointer_names_a_file_only_if_the_text_in_use_is_in_it(repository, mem
 def test_why_says_that_a_prompt_points_to_a_memory(rawkomem, repository, memories):
     write(memories, **NOTES, **OTHERS)
     pointer = repository.inject(TASK).pointers[0]
-    told = json.loads(rawkomem("why", pointer.memory.id, TASK, "--json", check=1).stdout)
+    told = rawkomem.json("why", pointer.memory.id, TASK, check=1)
     assert (told["injected"], told["pointed"], told["why_not_code"]) == (False, True, pointer.out.code)
     assert told["why_not"] == f"{POINTED_TO}{pointer.out.sentence}"
-    assert not json.loads(rawkomem("why", "o0", TASK + " of kayaks", "--json", check=None).stdout)["pointed"]
+    assert not rawkomem.json("why", "o0", TASK + " of kayaks", check=None)["pointed"]
 
 
 def test_a_pointer_shows_its_condition_and_json_has_both_grades(rawkomem, memories):
@@ -343,7 +343,7 @@ def test_what_nobody_committed_is_counted(git, rawkomem, memories):
 def test_search_by_a_profile_explains_itself(rawkomem, memories):
     write(memories, **NOTES, **OTHERS)
     for profile in ("composite", "lane", "llmos"):
-        found = json.loads(rawkomem("search", "invoice export", "-p", profile, "--explain", "--json").stdout)
+        found = rawkomem.json("search", "invoice export", "-p", profile, "--explain")
         assert found and all(row["explain"] for row in found)
     assert len(found) <= 3 and all(row["relevance"] >= 0.3 for row in found)
 

@@ -1,7 +1,5 @@
 """Votes and disputes in the default profile: nothing recorded changes nothing, harm takes a memory out by steps."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Task
 from rawkomem.recall.relevance import gate

@@ -1,7 +1,5 @@
 """Filters end to end: what each lets through, by search, list and injection alike; and what a wrong word says."""
 
-import json
-
 import pytest
 from rawkomem.faces.cli.options import FILTERS, read_option
 from rawkomem.model.entries import Task
@@ -95,7 +93,7 @@ def test_search_list_and_injection_let_the_same_through(filled, words, wanted):
 
 def test_the_commands_take_them(rawkomem, filled, monkeypatch):
     def ids(*words: str) -> set[str]:
-        return {row["id"] for row in json.loads(rawkomem(*words, "--json").stdout)}
+        return {row["id"] for row in rawkomem.json(*words)}
 
     for words, wanted in CASES:
         flags = [

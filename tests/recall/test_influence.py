@@ -1,7 +1,5 @@
 """What no person vouches for changes nothing about what a person vouches for: its order, its evidence, its place."""
 
-from __future__ import annotations
-
 from rawkomem.model.entries import Task
 from rawkomem.model.values import replace
 from rawkomem.recall.candidates import best_first

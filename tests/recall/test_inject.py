@@ -139,7 +139,7 @@ def test_the_command(rawkomem, memories):
     assert "when_to_use" in rawkomem("why", "auth", "fix the login page").stdout
     assert "no whenToUse condition fired" in rawkomem("why", "auth", "compile the kernel", check=1).stdout
     assert "All login code" in rawkomem("context", "login", "--budget", "500").stdout
-    used = {row["session"]: row for row in json.loads(rawkomem("stats", "--tokens", "--json").stdout)}
+    used = {row["session"]: row for row in rawkomem.json("stats", "--tokens")}
     assert used["s1"]["injections"] == 1 and used["s1"]["tokens"] > 50
     assert "one of" in rawkomem("inject", "x", "--agent", "butler", check=2).stderr
 

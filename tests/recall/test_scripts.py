@@ -1,7 +1,5 @@
 """Every script: phrases are found, conditions fire, and a task in a language gets its own memory or none."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.embed.minilm import MiniLmEmbedder
 from rawkomem.embed.static import StaticEmbedder

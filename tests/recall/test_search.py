@@ -1,6 +1,5 @@
 """Searching: many questions at once, and how a result came to its score."""
 
-import json
 import re
 
 import pytest
@@ -101,11 +100,11 @@ def test_what_fits_is_told_apart_from_what_is_only_the_closest(rawkomem, filled)
     for nonsense in ("blorptang fizzwuggle", "qqzx vrrmpf", "xyloquat"):
         told = rawkomem("search", nonsense)
         assert told.stdout.startswith("no memory fits well; the closest are:\n 1 ")
-        assert not any(item["fits"] for item in json.loads(rawkomem("search", nonsense, "--json").stdout))
+        assert not any(item["fits"] for item in rawkomem.json("search", nonsense))
     for known in ("zebra was asleep", "chocolate cake", "login"):
         told = rawkomem("search", known)
         assert "no memory fits" not in told.stdout and re.match(r" 1 +\d\.\d\d  \w", told.stdout)
-        assert json.loads(rawkomem("search", known, "--json").stdout)[0]["fits"]
+        assert rawkomem.json("search", known)[0]["fits"]
 
 
 # The LLMos query: earlier tasks that resemble one, over real traces
@@ -244,14 +243,14 @@ def test_every_read_obeys_it(repository, ids):
 
 
 def test_by_command(repository, ids, rawkomem):
-    found = json.loads(rawkomem("search", "redis", "--filter", "kind = 'lesson'", "--json").stdout)
+    found = rawkomem.json("search", "redis", "--filter", "kind = 'lesson'")
     assert [item["id"] for item in found] == [ids["lesson"]]
     refused = rawkomem("search", "redis", "--filter", "kind = 'lesson'; DROP TABLE x", check=2)
     assert "the filter is not understood" in refused.stderr and "memory_type" in refused.stderr
 
 
 def test_the_columns_are_shown(ids, rawkomem):
-    shown = json.loads(rawkomem("show", ids["used"], "--json").stdout)
+    shown = rawkomem.json("show", ids["used"])
     wanted = {"memory_type": "global", "access_count": 1, "last_accessed": "2026-01-01T00:00:00Z"}
     assert {key: shown[key] for key in wanted} == wanted and shown["session_id"] is None
 

@@ -183,7 +183,7 @@ def test_the_commands_tell(git, memories, rawkomem):
     git.commit()
     write(memories, two=text("Second", provenance="{source: system}"))
     assert "1.00  source +1.00 (user_explicit: committed by a person)" in rawkomem("show", "one").stdout
-    shown = json.loads(rawkomem("show", "two", "--json").stdout)["trust"]
+    shown = rawkomem.json("show", "two")["trust"]
     assert (shown["value"], shown["verified"], shown["source"]) == (0.5, False, "inference")
     assert "not vouched; source +0.50 (inference: uncommitted)" in rawkomem("why", "two", TASK.text).stdout
     strict = rawkomem("inject", TASK.text, "--strict", "--explain")

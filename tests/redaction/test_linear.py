@@ -1,7 +1,5 @@
 """No text costs more than its length: processor time grows with the size, whatever a hostile text repeats."""
 
-from __future__ import annotations
-
 from math import inf
 
 import pytest

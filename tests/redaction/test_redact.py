@@ -746,7 +746,7 @@ def test_check_names_the_line_and_never_the_secret(memories, rawkomem):
         f"---\ntitle: Hand\nsource: {SECRETS[0]}\n---\n\nFine.\n\nMail ada@engine.example\nor {SECRETS[1]}\n",
         encoding="utf-8",
     )
-    problems = json.loads(rawkomem("check", "--json").stdout)[0]["problems"]
+    problems = rawkomem.json("check")[0]["problems"]
     told = {
         (problem["line"], problem["level"])
         for problem in problems
@@ -760,7 +760,7 @@ def test_scrub_command(rawkomem):
     done = rawkomem("scrub", input=text)
     assert done.stdout.startswith("first\nkey [REDACTED_") and done.stdout.endswith("mail [REDACTED_EMAIL]\n")
     assert "2 redactions: " in done.stderr and "1 redaction: email" in rawkomem("scrub", input=text[-25:]).stderr
-    answer = json.loads(rawkomem("scrub", "--json", input=text).stdout)
+    answer = rawkomem.json("scrub", input=text)
     assert answer["text"] == done.stdout
     assert [(row["line"], row["column"], row["pii"]) for row in answer["findings"]] == [(2, 5, False), (3, 6, True)]
     assert held_in(repr(answer) + done.stdout + done.stderr) == []

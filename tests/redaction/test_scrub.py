@@ -1,6 +1,5 @@
 """The scrubber: each stage does one thing, doing it twice changes nothing more, and nothing leaves it unredacted."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -326,7 +325,7 @@ def test_no_secret_under_a_key_leaves_a_file_that_people_wrote(project, memories
     assert [secret for secret in SECRETS if any(secret in text for text in said)] == []
     held = b"".join(path.read_bytes() for path in (project / ".rawko" / "local").rglob("*") if path.is_file())
     assert [secret for secret in SECRETS if secret.encode() in held] == []
-    problems = json.loads(rawkomem("check", "--json").stdout)[0]["problems"]
+    problems = rawkomem.json("check")[0]["problems"]
     assert {problem["line"] for problem in problems if problem["code"] == "secret"} == {4, 6, 7, 8, 9}
 
 

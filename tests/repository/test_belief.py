@@ -212,9 +212,8 @@ def test_two_writers_at_once_do_not_both_win(project, rawkomem):
         for n in range(3)
     ]  # fmt: skip
     assert [process.wait(60) for process in running] == [0] * 3
-    import json
 
-    rows = json.loads(rawkomem("list", "--include", "all", "--json").stdout)
+    rows = rawkomem.json("list", "--include", "all")
     assert sorted(row["status"] for row in rows) == ["active", "superseded", "superseded"]
 
 

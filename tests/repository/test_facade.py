@@ -1,7 +1,5 @@
 """The front door: what `from rawkomem import …` gives, how its methods take their arguments, and its wings."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re
@@ -30,7 +28,6 @@ def public_names(cls: type) -> set[str]:
     return {name for name in dir(cls) if not name.startswith("_")}
 
 
-# What there is
 def test_every_public_name_can_be_imported():
     assert sorted(rawkomem.__all__, key=str) == sorted(dir(rawkomem))
     for name in rawkomem.__all__:
@@ -61,10 +58,6 @@ def test_a_wing_is_loaded_when_it_is_first_used(repository):
     assert ran.stdout.strip() == "[]"
 
 
-# Opening
-
-
-# Storing
 def test_add_takes_a_text_and_fields(repository):
     added = repository.add(
         "sqlite3 cannot load sqlite-vec.", title="Why apsw", tags=["sqlite"], when=["sqlite|apsw"], importance="high",
@@ -116,7 +109,6 @@ def test_unknown_fields_are_refused_by_name(repository, name):
     assert len(repository.list()) == 1
 
 
-# Changing
 CHANGES = [
     ("title", "New title", "New title"),
     ("tags", ["x", "y"], ("x", "y")),
@@ -153,7 +145,6 @@ def test_amend_refuses_what_changes_nothing_or_another_kind(repository):
     assert repository.get(id).entries == 1
 
 
-# Filters
 @pytest.fixture
 def filled(repository):
     repository.add("Extensions of sqlite.", title="Apsw", tags=["x", "db"], importance="high", by="planner")
@@ -204,7 +195,6 @@ def test_unknown_words_are_refused_by_name(filled, ask):
         ASKING[ask](filled, importance="huge")
 
 
-# Before a run
 def test_inject_takes_a_text_or_a_task(filled):
     filled.amend("apsw", when=["sqlite"])
     text = filled.inject("load a sqlite extension", agent="developer", session="s1")

@@ -1,7 +1,5 @@
 """Exploits of the second review, each in the variants that came to mind: nothing a repository ships is trusted."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

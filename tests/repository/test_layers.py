@@ -76,9 +76,6 @@ def tree(folder: Path) -> dict[str, tuple]:
     return told
 
 
-# Recall
-
-
 def test_all_layers_are_recalled_and_marked(project, personal, team):
     write(project, "freeze", "Freeze window", FREEZE, "deploy")
     with opened(project) as repo:
@@ -153,9 +150,6 @@ def test_a_memory_has_the_same_evidence_beside_other_layers(id, project, persona
         alone = evidence(repo, id)
     assert layered == pytest.approx(alone)
     assert layered["meaning"] > 0.3
-
-
-# Ids
 
 
 def test_an_id_of_two_layers_means_the_projects(project, personal):
@@ -301,9 +295,6 @@ def test_a_source_whose_index_breaks_meanwhile_is_rebuilt_or_left_out(times, pro
     assert any(text.startswith("team is left out") for text in warnings)
 
 
-# Trust
-
-
 def committed(folder: Path, name: str = "Ada") -> None:
     git = Git(folder)
     git("init", "-q")
@@ -361,9 +352,6 @@ def test_unvouched_sources_crowd_nothing_out(project, team):
         assert sum(item.memory.layer == "team" for item in items) <= 1
 
 
-# Commands
-
-
 def test_init_and_add_in_the_users_own_folder(rawkomem, project):
     assert "rawkomem init --personal" in rawkomem("add", "--personal", "--body", "x", check=NotFound.exit_code).stderr
     assert (
@@ -373,12 +361,10 @@ def test_init_and_add_in_the_users_own_folder(rawkomem, project):
     rawkomem("init", "--personal")
     folder = Path(personal_root()).parent
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    id = json.loads(
-        rawkomem("add", "--personal", "--title", "I rebase", "--when", "rebase", "--body", REBASE, "--json").stdout
-    )["id"]
+    id = rawkomem.json("add", "--personal", "--title", "I rebase", "--when", "rebase", "--body", REBASE)["id"]
     assert (folder / ".rawko" / "memories" / "i-rebase.md").exists()
     assert not [*(project / ".rawko" / "memories").glob("*.md")]
-    [result] = json.loads(rawkomem("search", TASK, "--json").stdout)
+    [result] = rawkomem.json("search", TASK)
     assert (result["id"], result["layer"]) == (id, "personal")
     assert "personal · " in rawkomem("search", TASK).stdout
     assert "*Importance: MEDIUM, personal*" in rawkomem("inject", TASK).stdout
@@ -386,7 +372,7 @@ def test_init_and_add_in_the_users_own_folder(rawkomem, project):
 
 def test_without_a_project_the_personal_repository_is_recalled(personal, team, tmp_path_factory):
     rawkomem = Command(tmp_path_factory.mktemp("elsewhere"))
-    assert [item["layer"] for item in json.loads(rawkomem("search", TASK, "--json").stdout)] == ["personal", "team"]
+    assert [item["layer"] for item in rawkomem.json("search", TASK)] == ["personal", "team"]
     assert "MEDIUM, personal" in rawkomem("inject", TASK).stdout
     assert "I rebase" in rawkomem("context", TASK).stdout
     assert "I rebase" in rawkomem("list").stdout
@@ -398,10 +384,10 @@ def test_list_status_and_doctor_name_the_layers(rawkomem, project, personal, tea
     assert rawkomem("list").stdout.count("\n") == 1
     listed = rawkomem("list", "--layer", "all").stdout
     assert "mine [personal]" in listed and "ours [from team]" in listed and "freeze\n" in listed
-    assert json.loads(rawkomem("list", "--layer", "team", "--json").stdout)[0]["layer"] == "team"
+    assert rawkomem.json("list", "--layer", "team")[0]["layer"] == "team"
     assert "one of project, personal, team, all" in rawkomem("list", "--layer", "x", check=BadInput.exit_code).stderr
     assert f"personal: 1 memory in {personal}" in rawkomem("status").stdout
-    told = json.loads(rawkomem("status", "--json").stdout)["layers"]
+    told = rawkomem.json("status")["layers"]
     assert [(layer["name"], layer["memories"], layer["shared"]) for layer in told] == [
         ("personal", 1, False),
         ("team", 1, True),
@@ -429,9 +415,6 @@ def test_an_answer_follows_every_layer(project, personal):
                 f"More {number}",
                 f"Rebase rule number {number}, another one entirely: {'abc'[number] * 9}.",
             )
-
-
-# Hooks
 
 
 def prompt(folder: Path, session: str) -> str:
@@ -472,6 +455,3 @@ def test_a_session_hears_of_a_withdrawn_memory_of_a_layer_that_is_asked(project,
             injection = repo.inject("who won the cup?", session="s")
             repo.note_use(injection, "s")
             assert line in injection.text and bool(line) == bool(injection.text)
-
-
-# MCP

@@ -1,7 +1,5 @@
 """A repository that a newer rawkomem wrote is refused with one line, and never stops work on code."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from rawkomem.model.values import FORMAT
 from rawkomem.repository.settings import load_settings
 
 from tests.commands import ENVIRONMENT
-from tests.faces.web.conftest import Client, serve, stop
+from tests.faces.web.conftest import Client, serving
 
 NEWER = FORMAT + 1
 SAID = f"config.yaml says format {NEWER}, and this one reads {FORMAT}"
@@ -60,9 +58,8 @@ def test_the_library_and_the_page_raise_it(project, memory, config):
             repository.inject("kafka")
         with pytest.raises(NewerFormat):
             repository.add("A text.")
-    server = serve(project)
-    status, _, content = Client(server).send("GET", "/api/memories")
-    stop(server)
+    with serving(project) as server:
+        status, _, content = Client(server).send("GET", "/api/memories")
     assert status == 500 and SAID in json.loads(content)["error"]
 
 

@@ -1,7 +1,5 @@
 """A `.rawko` folder as SPEC-0009 describes it is read as it is, and stays as it is."""
 
-from __future__ import annotations
-
 from rawkomem.repository import Repository
 
 FILES = {

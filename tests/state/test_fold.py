@@ -1,7 +1,5 @@
 """State is a fold: the order of arrival cannot matter."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Requests that a person may make after a correction was kept. They were written before the conditions were measured."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

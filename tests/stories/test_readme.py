@@ -1,7 +1,5 @@
 """What the README promises, in its own words: each test names the sentence that it tries."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -75,10 +73,7 @@ def test_each_memory_says_when_it_applies(memories, git, talk, rawkomem):
     told = talk("s-1").prompt("show the vat of each order state in the invoice pdf, with the price and the discount")
     texts, pointers = re.findall(r"^<\w+ mem_", told, re.MULTILINE), re.findall(r"other-\d+\.md$", told, re.MULTILINE)
     assert 0 < len(texts) <= MAX_FULL and 0 < len(pointers) <= MAX_POINTERS, told
-    assert (
-        json.loads(rawkomem("inject", "show the vat in the invoice pdf", "--budget", "60", "--json").stdout)["tokens"]
-        <= 60
-    )
+    assert rawkomem.json("inject", "show the vat in the invoice pdf", "--budget", "60")["tokens"] <= 60
     assert talk("s-2").prompt("ok, thanks!") == ""
 
 

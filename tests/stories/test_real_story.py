@@ -1,7 +1,5 @@
 """The README's first story with the real Claude Code: corrected on Monday, kept with one key, told on Tuesday."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.hosts.real.conftest import home, model, seat  # noqa: F401  fixtures

@@ -1,7 +1,6 @@
 """Traces and the log are records, not memories: nobody gets them who did not ask."""
 
 import io
-import json
 
 import pytest
 from rawkomem.files.machine_records import note_transcript
@@ -79,7 +78,7 @@ def test_a_session_leaves_nothing_unless_it_was_asked_for(setting, project, git,
 
 def test_traces_of_an_earlier_version_stay_and_are_used(recorded, project, repository, rawkomem, tmp_path_factory):
     _end_of_a_session(project, repository, tmp_path_factory.mktemp("claude"))
-    listed = json.loads(rawkomem("trace", "list", "--json").stdout)
+    listed = rawkomem.json("trace", "list")
     assert [one["trace_id"] for one in listed] == [recorded[0]], "no new one, and the old one is there"
     repository.traces.add(GOAL, via="agent")
     assert "learning" in rawkomem("tidy", "consolidate").stdout

@@ -1,7 +1,5 @@
 """Chunks follow headings and paragraphs and lose no word."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.text.chunks import MAX_CHUNK_LENGTH, cut_chunks

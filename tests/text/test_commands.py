@@ -1,7 +1,5 @@
 """Commands in shell lines, and the patterns that fit them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The languages: their words, stems and function words. A condition and the index must agree about a word's stem."""
 
-from __future__ import annotations
-
 from threading import Thread
 
 import apsw

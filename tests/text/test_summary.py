@@ -1,7 +1,5 @@
 """Extractive summaries: what several texts say, once, in their own sentences."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.text.prose import MAX_SENTENCE_WORDS, extract_sentences, join_sentences, sentences, summarize

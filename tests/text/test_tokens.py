@@ -1,7 +1,5 @@
 """Token estimates: the fast way for ASCII counts like the slow one."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.text.chunks import count_tokens

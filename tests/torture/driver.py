@@ -6,8 +6,6 @@ files, and statements. `how` is the error that the point `at` meets once: ENOSPC
 `kill_after_s`, the command is killed after some seconds, wherever it is.
 """
 
-from __future__ import annotations
-
 import errno
 import importlib
 import io

@@ -6,8 +6,6 @@
 - After a purge that began, the text is nowhere below .rawko once any later command has run.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

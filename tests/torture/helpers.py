@@ -1,16 +1,13 @@
 """Shared by the index and torture tests: memory files as text, an index made from scratch, and comparing the two."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rawkomem.embed.providers import bundled_embedder
 from rawkomem.files.git_folder import git_stamp
-from rawkomem.files.layout import hash_of_file, is_text_path, sweep
+from rawkomem.files.layout import Layout, hash_of_file, is_text_path, sweep
 from rawkomem.index import authors
 from rawkomem.index.conditions import fired_by
 from rawkomem.index.index import Index
@@ -18,9 +15,6 @@ from rawkomem.model.filters import Filter
 from rawkomem.text.conditions import situation_of
 
 from tests.index.digest import digest_parts
-
-if TYPE_CHECKING:
-    from rawkomem.files.layout import Layout
 
 QUERIES = ("apple banana", "how do we deploy", "zebra", "auth login", "nothing of the kind")
 _embedder = []

@@ -4,8 +4,6 @@ A memory is known by its key, a word that starts its title and stands in each of
 writes is a word of its own, so that it can be found again wherever it ends up.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field

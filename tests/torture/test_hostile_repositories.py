@@ -213,4 +213,4 @@ def test_a_vote_costs_little_whatever_the_history(memories, rawkomem, tmp_path_f
         rawkomem.process("feedback", id, "--helpful", env=compiled)
         took[id] = min(starts(rawkomem.process, "feedback", id, "--helpful", env=compiled) for _ in range(3))
     assert took["voted"] <= MAX_VOTE_RATIO * took["calm"], took
-    assert json.loads(rawkomem("show", "voted", "--json").stdout)["helpful"] == 4
+    assert rawkomem.json("show", "voted")["helpful"] == 4

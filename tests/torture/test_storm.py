@@ -37,11 +37,6 @@ GIT = {
 }
 
 
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
-
-
 @contextmanager
 def watcher(project: Path, log: Path):
     """`rawkomem watch` in a process of its own, from its first words to SIGTERM and a clean end."""

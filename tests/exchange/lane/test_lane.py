@@ -1,7 +1,5 @@
 """Memory Lane's database is imported without loss, and a hostile one costs only itself."""
 
-import json
-
 import apsw
 import pytest
 import yaml
@@ -79,7 +77,7 @@ def test_long_values_are_kept_below_the_text(repository, tmp_path):
 
 
 def test_the_summary_counts_what_was_kept(project, database, rawkomem):
-    told = json.loads(rawkomem("import", database, "--json").stdout)["sources"][0]["summary"]
+    told = rawkomem.json("import", database)["sources"][0]["summary"]
     assert (told["read"], told["added"], told["known"], told["skipped"]) == (4, 4, 0, 0)
     assert told["held"] == {"review": 3, "superseded": 1} and told["kept_fields"]["mood"] == 1
     assert told["kept_fields"]["lane_version"] == 4

@@ -1,7 +1,5 @@
 """A folder as LLMos keeps it, by its document: two projects, logs in two forms, caches, outputs of tools."""
 
-from __future__ import annotations
-
 TRACE = """\
 ---
 trace_id: trace-{ms}-{id}

@@ -1,7 +1,5 @@
 """A folder of LLMos comes in whole, and goes out to the same files with the same meaning."""
 
-import json
-
 import pytest
 from rawkomem.exchange.llmos import origin_of
 from rawkomem.model.entries import Memory
@@ -105,7 +103,7 @@ def test_what_cannot_be_taken_over_is_said(project, llmos, rawkomem):
     (llmos / "projects/shop/memory/short_term/tool_results").mkdir(parents=True)
     (llmos / "projects/shop/memory/short_term/tool_results/image.png").write_bytes(b"\x89PNG\xff\xfe")
     (llmos / "projects/shop/memory/long_term/empty.md").write_text("")
-    told = json.loads(rawkomem("trace", "project", "import", str(llmos), "--dry-run", "--json").stdout)
+    told = rawkomem.json("trace", "project", "import", str(llmos), "--dry-run")
     assert {row["place"].rpartition("/")[2] for row in told["skipped"]} == {"image.png", "empty.md"}
     said = rawkomem("trace", "project", "import", str(llmos))
     assert "image.png: a binary file" in said.stdout and "18 stored, 0 known, 2 skipped" in said.stderr

@@ -1,7 +1,5 @@
 """Which entries are events, and what an event says."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

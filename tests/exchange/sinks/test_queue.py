@@ -1,7 +1,5 @@
 """The webhook's queue, and its dropped events."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

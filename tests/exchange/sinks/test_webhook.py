@@ -1,7 +1,5 @@
 """The webhook sink against real servers on the loopback: delivery, back-off, giving up, and the way through a write."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Databases of memory-mesh, in and out. tests/data/README.md says who wrote the samples."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 

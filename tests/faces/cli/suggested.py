@@ -1,7 +1,5 @@
 """Collect the command lines that messages, help texts and docs suggest, and parse them with the real parser."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

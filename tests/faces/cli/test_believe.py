@@ -1,7 +1,5 @@
 """The commands about belief, as people and programs run them."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,8 +1,5 @@
 """`cite`, `show` and `check --stale` as a user runs them, and what they load."""
 
-from __future__ import annotations
-
-import json
 import subprocess
 import sys
 import time
@@ -32,15 +29,12 @@ def test_the_commands(rawkomem, project, memories, src):
     (src / "a.py").write_text(CODE.replace("return 1", "return 9"))
     stale = rawkomem("check", "--stale", check=1)
     assert f"memories/citing.md:1: stale   {printed}" in stale.stdout and "1 stale" in stale.stderr
-    told = json.loads(rawkomem("check", "--stale", "--json", check=1).stdout)
+    told = rawkomem.json("check", "--stale", check=1)
     assert [(row["id"], row["state"]) for row in told] == [("citing", "stale")]
-    assert {row["state"] for row in json.loads(rawkomem("show", "citing", "--json").stdout)["citations"]} == {
-        "fresh",
-        "stale",
-    }
+    assert {row["state"] for row in rawkomem.json("show", "citing")["citations"]} == {"fresh", "stale"}
     rawkomem("link", "cite", "citing", "src/a.py#first")  # looked at again: it still holds
     rawkomem("check", "--stale")
-    memory = json.loads(rawkomem("show", "citing", "--json").stdout)
+    memory = rawkomem.json("show", "citing")
     assert len(memory["extra"]["cites"]) == 2
     assert "no file" in rawkomem("link", "cite", "nope.py", check=2).stderr
     assert "no symbol third" in rawkomem("link", "cite", "src/a.py#third", check=2).stderr

@@ -36,30 +36,28 @@ def test_init_lists_every_file_and_changes_none_that_exists(rawkomem, tmp_path_f
 
 
 def test_add_show_search_amend_delete(rawkomem, memories):
-    added = json.loads(rawkomem("add", "--json", input=MEMORY).stdout)
+    added = rawkomem.json("add", input=MEMORY)
     assert added["path"] == "memories/why-apsw.md" and not added["redacted"]
     before = (memories / "why-apsw.md").read_text()
-    found = json.loads(rawkomem("search", "load an extension", "--json").stdout)
+    found = rawkomem.json("search", "load an extension")
     assert [item["title"] for item in found] == ["Why apsw"] and "sqlite3" in found[0]["text"]
     rawkomem("amend", added["id"], "--title", "Why apsw and not sqlite3", "-t", "db", "-t", "python")
     assert (memories / "why-apsw.md").read_text().startswith(before)
-    shown = json.loads(rawkomem("show", "why-apsw", "--json").stdout)
+    shown = rawkomem.json("show", "why-apsw")
     assert (shown["title"], shown["tags"], shown["importance"]) == (
         "Why apsw and not sqlite3",
         ["sqlite", "db", "python"],
         "high",
     )
     rawkomem("delete", added["id"], "--reason", "test")
-    assert json.loads(rawkomem("search", "load an extension", "--json").stdout) == []
-    assert json.loads(rawkomem("list", "--json").stdout) == []
-    assert [row["status"] for row in json.loads(rawkomem("list", "--include", "deleted", "--json").stdout)] == [
-        "deleted"
-    ]
+    assert rawkomem.json("search", "load an extension") == []
+    assert rawkomem.json("list") == []
+    assert [row["status"] for row in rawkomem.json("list", "--include", "deleted")] == ["deleted"]
     assert "Many Pythons" in (memories / "why-apsw.md").read_text()
 
 
 def test_purge_asks_and_then_removes_for_good(rawkomem, memories):
-    id = json.loads(rawkomem("add", "--json", input=MEMORY).stdout)["id"]
+    id = rawkomem.json("add", input=MEMORY)["id"]
     assert "stopped" in rawkomem("purge", id, input="n\n", check=1).stderr
     assert (memories / "why-apsw.md").exists()
     rawkomem("purge", id, "--yes")
@@ -96,7 +94,7 @@ def test_add_from_flags_file_and_editor(rawkomem, memories, project):
     editor = project / "editor.py"
     editor.write_text("import sys\nopen(sys.argv[1], 'w').write('---\\ntitle: From the editor\\n---\\nText.')\n")
     rawkomem("add", "--edit", "--kind", "lesson", env={"EDITOR": f"{sys.executable} {editor}", "VISUAL": ""})
-    titles = {row["title"]: row["kind"] for row in json.loads(rawkomem("list", "--json").stdout)}
+    titles = {row["title"]: row["kind"] for row in rawkomem.json("list")}
     assert titles == {"From flags": "memory", "From a file": "memory", "From the editor": "lesson"}
     assert (memories / "lessons" / "from-the-editor.md").exists()
 
@@ -115,9 +113,9 @@ def test_a_secret_never_reaches_a_file(rawkomem, project):
 def test_status_check_sync_rebuild_doctor(rawkomem, memories):
     (memories / "why-apsw.md").write_text(MEMORY)
     (memories / "broken.md").write_text("---\ntitle: A\ntitle: B\n---\n")
-    status = json.loads(rawkomem("status", "--json").stdout)
+    status = rawkomem.json("status")
     assert status["fresh"] and status["files"] == 2 and status["files_hash"] == status["index_hash"]
-    checked = {item["file"]: item for item in json.loads(rawkomem("check", "--json", check=1).stdout)}
+    checked = {item["file"]: item for item in rawkomem.json("check", check=1)}
     assert checked["memories/broken.md"]["verdict"] == "quarantine"
     assert checked["memories/broken.md"]["problems"][0]["line"] == 3
     assert checked["memories/why-apsw.md"]["verdict"] == "accept"
@@ -131,10 +129,8 @@ def test_status_check_sync_rebuild_doctor(rawkomem, memories):
 
 def test_match_and_embed(rawkomem):
     assert "fires" in rawkomem("try", "match", "auth|login", "add login page").stdout
-    assert (
-        json.loads(rawkomem("try", "match", "auth|login", "add user page", "--json", check=1).stdout)["fires"] is False
-    )
-    embedded = json.loads(rawkomem("embed", "hello world", "--json").stdout)
+    assert rawkomem.json("try", "match", "auth|login", "add user page", check=1)["fires"] is False
+    embedded = rawkomem.json("embed", "hello world")
     assert len(embedded["vector"]) == embedded["dims"] == 384
     assert abs(sum(x * x for x in embedded["vector"]) - 1) < 1e-3
 

@@ -1,6 +1,5 @@
 """`rawkomem connect git`: real repositories, real hooks and merges; and everything as it was after --remove."""
 
-import json
 import os
 import stat
 import subprocess
@@ -485,7 +484,7 @@ def test_status_at_the_top_lists_all_projects(mono, rawkomem):
     told = rawkomem("status", cwd=mono.folder).stdout.splitlines()
     assert [line.split("  ")[0] for line in told] == ["api", "libs/the app", "libs/web"]
     assert "1 active" in told[0]
-    rows = json.loads(rawkomem("status", "--json", cwd=mono.folder).stdout)
+    rows = rawkomem.json("status", cwd=mono.folder)
     assert [(row["project"], row["files"]) for row in rows[:2]] == [("api", 1), ("libs/the app", 0)]
 
 

@@ -1,7 +1,5 @@
 """The commands that agents run on every prompt load none of some slow modules; `rawkomem bench speed` shows the price."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`rawkomem drafts` and what `learn` says about drafts: from the session to the prompt."""
 
-from __future__ import annotations
-
 import json
 import os
 
@@ -64,10 +62,10 @@ def test_from_a_session_to_the_prompt(rawkomem, project):
     (project / "chat.md").write_text(SESSION, encoding="utf-8")
     learned = rawkomem("learn", "chat.md")
     assert "2 new drafts" in learned.stderr and "stored" not in learned.stdout
-    first = json.loads(rawkomem("drafts", "--json").stdout)[0]
+    first = rawkomem.json("drafts")[0]
     assert first["id"] in learned.stdout and f"drafts keep {first['id']}" in learned.stderr
     assert rawkomem("inject", "add tests with vitest").stdout == ""
-    for draft in json.loads(rawkomem("drafts", "--json").stdout):
+    for draft in rawkomem.json("drafts"):
         rawkomem("drafts", "keep", draft["id"])
     given = rawkomem("inject", "add tests with vitest").stdout
     assert "We use jest here, not vitest" in given and "imperative" not in given
@@ -79,13 +77,13 @@ def test_from_a_review_to_the_prompt(rawkomem, project, repository):
     said = "We never call requests directly, always use shop.http with a timeout. The key is AKIAIOSFODNN7EXAMPLQ."
     asked = {"id": 1, "user": {"login": "rita"}, "body": said, "path": "shop/mail.py", "line": None, "original_line": 4}
     (project / "comments.json").write_text(json.dumps([asked]), encoding="utf-8")
-    dry = json.loads(rawkomem("learn", "--reviews", "comments.json", "--dry-run", "--json").stdout)
+    dry = rawkomem.json("learn", "--reviews", "comments.json", "--dry-run")
     assert dry["dry_run"] and dry["counts"] == {"with a request and a change": 1} and dry["waiting"] == []
     assert repository.drafts.all() == []
     learned = rawkomem("learn", "--reviews", "-", input=json.dumps([asked]) + json.dumps([]))
     assert "1 new draft" in learned.stderr and "AKIA" not in learned.stdout
     assert "threads: 1 with a request and a change" in learned.stderr
-    (draft,) = json.loads(rawkomem("drafts", "--json").stdout)
+    (draft,) = rawkomem.json("drafts")
     assert draft["id"] == dry["drafts"][0]["id"] and draft["appliesTo"] == ["paths=shop/mail.py"]
     assert "nothing new to learn" in rawkomem("learn", "--reviews", "comments.json").stderr
     rawkomem("drafts", "keep", draft["id"])
@@ -118,7 +116,7 @@ def test_a_list_shows_exchange_proposal_and_reasons(rawkomem, waiting):
 
 
 def test_sessions_limits_and_none(rawkomem, waiting):
-    (only,) = json.loads(rawkomem("drafts", "--session", "other", "--json").stdout)
+    (only,) = rawkomem.json("drafts", "--session", "other")
     assert only["said"] == TOOLKIT and only["session"] == "other-2"
     assert "there are no drafts" in rawkomem("drafts", "--session", "nowhere").stderr
     assert "showing 1 of 2" in rawkomem("drafts", "--limit", "1").stderr
@@ -130,7 +128,7 @@ def test_show_prints_the_whole_draft(rawkomem, repository):
     shown = rawkomem("drafts", "show", "drf_01").stdout
     assert "long " * 99 in shown and "  In every file." in shown and "the person said\n  use tabs" in shown
     assert f"Use spaces  {old.id}" in shown and "(no longer exists)  mem_gone" in shown
-    assert json.loads(rawkomem("drafts", "show", "drf_01", "--json").stdout)["corrects"] == [old.id, "mem_gone"]
+    assert rawkomem.json("drafts", "show", "drf_01")["corrects"] == [old.id, "mem_gone"]
 
 
 def test_evidence_is_not_called_a_persons_word(rawkomem, repository):
@@ -141,14 +139,14 @@ def test_evidence_is_not_called_a_persons_word(rawkomem, repository):
 def test_keep_with_another_text(rawkomem, waiting, repository):
     draft = by_words(waiting, LODASH)
     words = ("--title", "No lodash", "--text", "Use es-toolkit, not lodash.", "--when", "lodash", "--by", "kim")
-    (kept,) = json.loads(rawkomem("drafts", "keep", draft.id, *words, "--json").stdout)
+    (kept,) = rawkomem.json("drafts", "keep", draft.id, *words)
     memory = repository.get(kept["id"])
     assert (memory.title, memory.body, memory.when) == ("No lodash", "Use es-toolkit, not lodash.", ("lodash",))
     assert memory.by == "kim" and memory.extra["quote"] == LODASH and kept["draft"] == draft.id
 
 
 def test_what_an_agent_keeps_is_an_agents_word(rawkomem, waiting, repository):
-    (kept,) = json.loads(rawkomem("drafts", "keep", waiting[0].id, "--json").stdout)
+    (kept,) = rawkomem.json("drafts", "keep", waiting[0].id)
     assert not repository.beliefs.trust(repository.get(kept["id"])).standing.verified
 
 
@@ -202,7 +200,7 @@ def test_a_draft_of_a_lesson_becomes_a_lesson(rawkomem, repository):
     fields = (("errorPattern", "stale_cache"), ("severity", "high"), ("preventativeRule", "Clear the cache."))
     put(repository, kind=FIX, title="Clear the cache", tags=("lesson",), fields=fields)
     rawkomem("drafts", "keep", "drf_")
-    (lesson,) = json.loads(rawkomem("list", "--kind", "lesson", "--json").stdout)
+    (lesson,) = rawkomem.json("list", "--kind", "lesson")
     memory = repository.get(lesson["id"])
     assert memory.kind == "lesson" and memory.importance == "high" and memory.extra["errorPattern"] == "stale_cache"
 
@@ -226,7 +224,7 @@ def test_dropping_all_asks(rawkomem, waiting, repository):
     assert rawkomem("drafts", "drop", check=None).returncode
     assert rawkomem("drafts", "drop", "--all", input="n\n", check=None).returncode
     assert repository.drafts.all() == waiting
-    assert len(json.loads(rawkomem("drafts", "drop", "--all", "--json", input="y\n").stdout)) == 2
+    assert len(rawkomem.json("drafts", "drop", "--all", input="y\n")) == 2
     assert repository.drafts.all() == [] and "there are no drafts" in rawkomem("drafts", "drop", "--all").stderr
 
 
@@ -250,24 +248,6 @@ def test_learn_refuses_a_named_pipe_at_once(rawkomem, tmp_path):
     assert "is neither a file nor a folder" in said and "use '-'" in said
 
 
-def test_a_memory_takes_a_type_and_entities(rawkomem, project):
-    """L8: only files could set them."""
-    words = ["Never push to main.", "--type", "commitment", "--entity", "project:api", "--entity", "team:web"]
-    id = json.loads(rawkomem("add", *words, "--json").stdout)["id"]
-    found = json.loads(rawkomem("list", "--type", "commitment", "--entity", "project:api", "--json").stdout)
-    assert id in json.dumps(found)
-    rawkomem("amend", id, "--type", "decision", "--entity", "project:shop")
-    with Repository.open(str(project)) as repository:
-        memory = repository.get(id)
-    assert (memory.extra["type"], memory.extra["entities"]) == ("decision", ["project:shop"])
-    assert "'--type'" in rawkomem("add", "Something else.", "--type", "nonsense", check=2).stderr
-
-
-def test_a_rule_of_a_person_is_a_commitment():
-    (draft,) = choose_drafts(talk("start", DONE, "always run make lint before you commit"), RunFacts("claude-code"))
-    assert entry_of_draft(draft).extra["type"] == "commitment"
-
-
 BARE = "no, never run bare pytest here, use make suite"
 
 
@@ -276,7 +256,7 @@ def test_a_draft_that_names_a_command_is_kept_as_a_guard(repository, rawkomem):
         choose_drafts(talk("run the tests", DONE, BARE), RunFacts("claude-code", session="s-1"))
     )
     assert "applies   commands=pytest*" in rawkomem("drafts").stdout
-    (kept,) = json.loads(rawkomem("drafts", "keep", draft.id, "--guard", "ask", "--json").stdout)
+    (kept,) = rawkomem.json("drafts", "keep", draft.id, "--guard", "ask")
     shown = rawkomem("show", kept["id"]).stdout
     assert "appliesTo   commands pytest*" in shown and "guard       ask" in shown
 

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from rawkomem.files.forgetting import PurgedText, forget_text
-from rawkomem.files.kept_texts import keep_text, unsaved_texts
+from rawkomem.files.kept_texts import unsaved_texts
 from rawkomem.files.private import make_private_folder
 
 from tests.commands import START
@@ -64,12 +63,12 @@ def test_a_refused_text_is_kept_opened_again_and_removed_once_it_is_stored(rawko
     assert refused.returncode in (1, 2) and said in refused.stderr
     (path,) = unsaved_texts(repository.layout)
     assert Path(path).read_text() == text and os.stat(path).st_mode & 0o777 == 0o600
-    assert json.loads(rawkomem("status", "--json").stdout)["unsaved"] == [path]
+    assert rawkomem.json("status")["unsaved"] == [path]
     again = resumed(refused.stderr)
     assert again == ["add", "--resume", path]
     rawkomem(*again, env=editor(TEXT.format(title="Drain first")))
     assert unsaved_texts(repository.layout) == [] and editor.seen()[-1] == text
-    (stored,) = json.loads(rawkomem("list", "--json").stdout)
+    (stored,) = rawkomem.json("list")
     assert (stored["title"], stored["kind"]) == ("Drain first", "lesson")
 
 
@@ -78,7 +77,7 @@ def test_the_latest_text_is_opened_again_without_a_path_as_the_kind_it_was_for(r
     rawkomem("add", "-e", "-k", "lesson", env=editor("---\nsecond\n"), check=None)
     rawkomem("add", "--resume", env=editor(TEXT.format(title="T")))
     assert editor.seen()[-1] == "---\nsecond\n" and len(unsaved_texts(repository.layout)) == 1
-    assert json.loads(rawkomem("list", "--json").stdout)[0]["kind"] == "lesson"
+    assert rawkomem.json("list")[0]["kind"] == "lesson"
 
 
 def test_amend_and_a_draft_keep_their_text_too(rawkomem, repository, editor):
@@ -149,17 +148,6 @@ def test_a_killed_command_leaves_the_text(rawkomem, project, repository, tmp_pat
     assert [Path(path).read_text() for path in unsaved_texts(repository.layout)] == ["written\n"] * 2
 
 
-def test_a_purge_cuts_the_memory_out_of_unsaved_texts(repository):
-    kept = keep_text(repository.layout, "add-memory", "Something else entirely.")
-    other = keep_text(repository.layout, "amend-x", "# Keys\n\nThe key is under the mat.\n\nNew line.")
-    (gone,) = forget_text(repository.layout, PurgedText(["Intro.\nThe key is under the mat."]))
-    assert gone == other and Path(other).read_text() == "# Keys\n\n[PURGED]\n\nNew line."
-    assert Path(kept).read_text() == "Something else entirely."
-
-
-# Before storing
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -176,7 +164,7 @@ def test_a_script_is_refused_with_one_line_and_may_store_anyway(rawkomem, reposi
     refused = rawkomem("add", *words, "-b", "Twenty.", check=2)
     assert said in refused.stderr and "--anyway" in refused.stderr and refused.stderr.count("\n") == 1
     assert len(repository.list()) == 1
-    id = json.loads(rawkomem("add", *words, "-b", "Twenty.", "--anyway", "--json").stdout)["id"]
+    id = rawkomem.json("add", *words, "-b", "Twenty.", "--anyway")["id"]
     assert len(repository.list()) == 2
     if said not in ("fires on nearly every task", "has the title"):
         assert repository.get(id).when == ()
@@ -192,9 +180,6 @@ def test_words_of_a_template_are_told(rawkomem, repository, editor, kind):
     assert "the template" in rawkomem("add", "-k", kind, "--title", "T", "-b", f"Mine.\n\n{lines[-1]}", check=2).stderr
     rawkomem("add", "-k", kind, "--title", "T", "-b", "## Why\n\nThe disk was full.")
     rawkomem("add", "-k", kind, "--anyway", input=whole)
-
-
-# At a terminal
 
 
 def at_terminal(terminal: str, project: Path, words: list[str], reply: str, env: dict[str, str]) -> str:

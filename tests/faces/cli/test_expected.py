@@ -1,8 +1,5 @@
 """What people expect of a command line: overviews, short names, ids by words, tables."""
 
-from __future__ import annotations
-
-import json
 import re
 import sys
 
@@ -28,10 +25,9 @@ def ports(rawkomem) -> list[str]:
 
 
 def add(rawkomem, *words: str) -> str:
-    return json.loads(rawkomem("add", *words, "--json").stdout)["id"]
+    return rawkomem.json("add", *words)["id"]
 
 
-# Overviews
 def test_help_fits_one_screen(rawkomem):
     lines = rawkomem("--help").stdout.splitlines()
     assert len(lines) <= 50 and max(map(len, lines)) <= 80
@@ -90,7 +86,6 @@ def test_names_of_other_designs_work_and_are_not_shown(rawkomem, ports):
     assert rawkomem("link", *ports, "--type", "causes").stdout.startswith("linked")
 
 
-# Words that people type
 def test_ls_rm_and_edit(rawkomem, ports, project):
     assert rawkomem("ls").stdout == rawkomem("list").stdout
     editor = project / "editor.py"
@@ -118,20 +113,20 @@ def test_the_first_sentence_of_a_text_is_its_title(text, title, body):
 def test_add_a_text(rawkomem):
     done = rawkomem("add", "Run the tests with pnpm. npm ignores the lock file.", "-t", "tests")
     assert done.stderr.count("\n") == 1 and "its condition: When working with pnpm" in done.stderr
-    shown = json.loads(rawkomem("show", "pnpm", "--json").stdout)
+    shown = rawkomem.json("show", "pnpm")
     assert shown["when"] == ["When working with pnpm", "When asked: run the tests"]
     assert (shown["title"], shown["body"], shown["tags"]) == (
         "Run the tests with pnpm", "npm ignores the lock file.", ["tests"],
     )  # fmt: skip
     rawkomem("add", "--title", "A title", "The", "body")
-    assert json.loads(rawkomem("show", "a-title", "--json").stdout)["body"] == "The body"
+    assert rawkomem.json("show", "a-title")["body"] == "The body"
     assert "cannot be combined" in rawkomem("add", "x", "--body", "y", check=2).stderr
 
 
 def test_amend_adds_removes_and_replaces_tags(rawkomem, ports):
     def tags(*words: str) -> list[str]:
         rawkomem("amend", ports[0], *words)
-        return json.loads(rawkomem("show", ports[0], "--json").stdout)["tags"]
+        return rawkomem.json("show", ports[0])["tags"]
 
     assert tags("--tag", "a") == ["a"] and tags("--tag", "b", "--tag", "a") == ["a", "b"]
     assert tags("--untag", "a", "-t", "c") == ["b", "c"] and tags("--title", "Old") == ["b", "c"]
@@ -139,17 +134,16 @@ def test_amend_adds_removes_and_replaces_tags(rawkomem, ports):
     assert "has no tag 'a'" in rawkomem("amend", ports[0], "--untag", "a", check=2).stderr
 
 
-# Ids
 def test_an_id_by_its_end_and_by_words_of_the_title(rawkomem, ports):
     for name in (ports[0], ports[0][:-1], ports[0][-6:], "old port", "OLD port, 5432", "5432", "old-port-5432"):
-        assert json.loads(rawkomem("show", name, "--json").stdout)["id"] == ports[0], name
+        assert rawkomem.json("show", name)["id"] == ports[0], name
     several = rawkomem("show", "port", check=2).stderr
     assert all(
         f"{id} ({title})" in several for id, title in zip(ports, ("Old port 5432", "New port 6432"), strict=True)
     )
     assert "no memory 'ports'" in rawkomem("show", "ports", check=1).stderr, "whole words only"
     rawkomem("delete", ports[0])
-    assert json.loads(rawkomem("show", "port", "--json").stdout)["id"] == ports[1], "deleted memories come last"
+    assert rawkomem.json("show", "port")["id"] == ports[1], "deleted memories come last"
 
 
 def test_a_draft_by_its_end_and_by_words(repository, rawkomem):
@@ -160,11 +154,10 @@ def test_a_draft_by_its_end_and_by_words(repository, rawkomem):
     assert "drf_19 (Rule 1)" in error and "drf_29 (Rule 2)" in error
 
 
-# Lists
 def test_lists_can_be_shortened(rawkomem, ports):
     done = rawkomem("list", "-n", "1")
     assert len(done.stdout.splitlines()) == 1 and "1 of 2: -n 0 shows all" in done.stderr
-    assert len(json.loads(rawkomem("list", "-n", "1", "--json").stdout)) == 1
+    assert len(rawkomem.json("list", "-n", "1")) == 1
     assert len(rawkomem("list", "-n", "0").stdout.splitlines()) == 2
 
 
@@ -173,7 +166,7 @@ def test_tokens_of_the_sessions(rawkomem, ports):
         rawkomem("inject", "is the old port still 5432", "--session", session)
     done = rawkomem("stats", "--tokens")
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["first", "second", "third"]
-    assert json.loads(rawkomem("stats", "--tokens", "--json").stdout)[2]["session"] == "third"
+    assert rawkomem.json("stats", "--tokens")[2]["session"] == "third"
 
 
 @pytest.mark.parametrize("columns", [56, 72, 100, 160])
@@ -184,7 +177,6 @@ def test_a_list_fits_the_terminal(rawkomem, columns):
     assert len(lines) == 3 and max(map(len, lines)) <= columns and all("mem_" in line for line in lines)
 
 
-# Terminals
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_a_page_of_the_docs_goes_to_the_pager_at_a_terminal_only(rawkomem, project, monkeypatch):
     monkeypatch.setenv("PAGER", f"{sys.executable} -c \"import sys; print('PAGED', len(sys.stdin.read()) > 500)\"")
@@ -220,7 +212,6 @@ def test_a_person_is_told_that_a_piped_text_counts_as_an_agents(project, termina
     assert told.count("stored  mem_") == 2 and told.count("piped text counts") == 1
 
 
-# Sentences that were wrong
 def test_explain_and_history_print_no_empty_times_and_no_tuples(rawkomem, memories, ports):
     (memories / "hand.md").write_text("---\ntitle: Hand\n---\nNo time.\n")
     assert "observed 1 time, at an unknown time\n" in rawkomem("explain", "hand").stdout
@@ -346,7 +337,6 @@ def test_why_not_says_what_to_do(rawkomem):
     assert "add a condition" not in rawkomem("why", id, "a cake for the party").stderr
 
 
-# The documentation comes along
 def test_pages_can_be_read_without_a_checkout(rawkomem):
     listed = rawkomem("docs").stdout
     assert "settings" in listed and "every setting" in listed

@@ -146,7 +146,6 @@ def on_terminal(words: list[str], folder) -> str:
     return told.decode()
 
 
-# Leaving
 def test_uninstalling_leaves_only_markdown(project, rawkomem):
     rawkomem("add", "--title", "Keep me", "--body", "Mine.")
     os.makedirs(user_cache(), exist_ok=True)

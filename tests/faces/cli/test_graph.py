@@ -1,11 +1,10 @@
 """Graph, episode and entity commands as a user runs them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("filled")
 FILES = {
     "cache": "---\ntitle: Redis cache\nrelatedMemories: [ttl]\n---\n\nThe redis cache of project:alpha, see [[host]].\n",
     "ttl": "---\ntitle: Cache lifetime\n---\n\nEntries of the redis cache live for sixty seconds. Ask person:mark-z.\n",
@@ -25,7 +24,6 @@ def titles(text: str, key: str = "") -> list[str]:
     return [item["title"] for item in (told[key] if key else told)]
 
 
-@pytest.mark.usefixtures("filled")
 def test_what_an_agent_adds_to_a_vouched_memory_counts_after_a_commit(rawkomem, git):
     """And the command says so, instead of only naming what it did."""
     rawkomem("trace", "episode", "create", "Outage", "host", "cake")
@@ -46,7 +44,6 @@ def test_what_an_agent_adds_to_a_vouched_memory_counts_after_a_commit(rawkomem, 
     assert "until a person" in rawkomem("link", "remove", "host", "cake").stderr
 
 
-@pytest.mark.usefixtures("filled")
 def test_an_episode_takes_the_days_that_its_help_promises(rawkomem, memories):
     for name, day in (("ttl", "03-06"), ("host", "03-07"), ("cake", "03-08")):
         file = memories / f"{name}.md"
@@ -56,19 +53,18 @@ def test_an_episode_takes_the_days_that_its_help_promises(rawkomem, memories):
     assert "until a date (inclusive)" in " ".join(rawkomem(*words[:3], "--help").stdout.split())
 
 
-@pytest.mark.usefixtures("filled")
 def test_link_walk_unlink(rawkomem, memories):
-    linked = json.loads(rawkomem("link", "host", "cake", "--type", "causes", "--json").stdout)
+    linked = rawkomem.json("link", "host", "cake", "--type", "causes")
     assert linked == [{"id": "host", "type": "causes", "to": "cake", "path": "memories/host.md"}]
     assert "kind: link" in (memories / "host.md").read_text()
-    links = json.loads(rawkomem("links", "host", "--declared", "--json").stdout)
+    links = rawkomem.json("links", "host", "--declared")
     assert [(link["id"], link["type"], link["direction"]) for link in links["links"]] == [
         ("cake", "causes", "out"),
         ("cache", "mentions", "in"),
     ]
-    walked = json.loads(rawkomem("traverse", "ttl", "--hops", "3", "--declared", "--json").stdout)
+    walked = rawkomem.json("traverse", "ttl", "--hops", "3", "--declared")
     assert walked["reached"] == 4 and [node["hop"] for node in walked["nodes"]] == [0, 1, 2, 3]
-    way = json.loads(rawkomem("path", "ttl", "cake", "--declared", "--json").stdout)
+    way = rawkomem.json("path", "ttl", "cake", "--declared")
     assert way["found"] and way["hops"] == 3 and titles(json.dumps(way), "path")[0] == "Cache lifetime"
     told = rawkomem("path", "ttl", "cake", "--declared").stdout.splitlines()
     assert told[1].startswith("← related  Redis cache") and told[3].startswith("→ causes  Birthday")
@@ -79,67 +75,61 @@ def test_link_walk_unlink(rawkomem, memories):
     assert json.loads(none) == {"schema": 1, "found": False, "hops": -1, "path": []}
 
 
-@pytest.mark.usefixtures("filled")
 def test_similar_ones_are_connected_unless_told_otherwise(rawkomem, memories):
     (memories / "cache.md").write_text(FILES["cache"].replace("relatedMemories: [ttl]\n", ""))
-    links = json.loads(rawkomem("links", "ttl", "--json").stdout)["links"]
+    links = rawkomem.json("links", "ttl")["links"]
     assert [(link["id"], link["type"], link["direction"]) for link in links] == [("cache", "similar", "both")]
     assert 0.5 <= links[0]["weight"] < 1
-    assert json.loads(rawkomem("links", "ttl", "--declared", "--json").stdout)["links"] == []
-    assert json.loads(rawkomem("links", "ttl", "--similar", "0.99", "--json").stdout)["links"] == []
+    assert rawkomem.json("links", "ttl", "--declared")["links"] == []
+    assert rawkomem.json("links", "ttl", "--similar", "0.99")["links"] == []
 
 
-@pytest.mark.usefixtures("filled")
 def test_clusters(rawkomem):
-    (cluster,) = json.loads(rawkomem("clusters", "--declared", "--json").stdout)
+    (cluster,) = rawkomem.json("clusters", "--declared")
     assert cluster["size"] == 3 and "cache" in cluster["label"]
     assert "3 memories" in rawkomem("clusters", "--declared").stdout
-    assert json.loads(rawkomem("clusters", "--declared", "--min-size", "4", "--json").stdout) == []
+    assert rawkomem.json("clusters", "--declared", "--min-size", "4") == []
 
 
-@pytest.mark.usefixtures("filled")
 def test_history_is_shown_only_when_asked_for(rawkomem):
     rawkomem("delete", "ttl")
     assert "links to memories that are no longer current (1)" in rawkomem("links", "cache", "--declared").stderr
     assert "ttl is not current (deleted" in rawkomem("links", "ttl", check=1).stderr
-    shown = json.loads(rawkomem("links", "cache", "--declared", "--include", "all", "--json").stdout)
+    shown = rawkomem.json("links", "cache", "--declared", "--include", "all")
     assert ("ttl", "deleted") in {(link["id"], link["status"]) for link in shown["links"]}
 
 
-@pytest.mark.usefixtures("filled")
 def test_broken_links_are_told_and_harm_nothing(rawkomem):
-    told = json.loads(rawkomem("links", "cake", "--json").stdout)["broken"]
+    told = rawkomem.json("links", "cake")["broken"]
     assert told == [{"type": "mentions", "name": "nobody", "candidates": []}]
     assert "style   mentions link to 'nobody': no such memory" in rawkomem("check").stdout
 
 
-@pytest.mark.usefixtures("filled")
 def test_episodes(rawkomem):
-    made = json.loads(rawkomem("episode", "create", "Cache week", "cache", "ttl", "--json").stdout)
+    made = rawkomem.json("episode", "create", "Cache week", "cache", "ttl")
     assert made["members"] == ["cache", "ttl"] and made["path"] == "memories/episodes/cache-week.md"
     rawkomem("episode", "add", "cache-week", "host")
     rawkomem("episode", "remove", "cache-week", "ttl")
-    shown = json.loads(rawkomem("episode", "show", "cache-week", "--json").stdout)
+    shown = rawkomem.json("episode", "show", "cache-week")
     assert titles(json.dumps(shown), "memories") == ["Redis cache", "The staging host"]
     assert "2 memories" in rawkomem("episode", "list").stdout
-    found = json.loads(rawkomem("episode", "search", "cache-week", "machines", "--json").stdout)
+    found = rawkomem.json("episode", "search", "cache-week", "machines")
     assert found[0]["id"] == "host" and {item["id"] for item in found} <= {"cache", "host"}
     summary = rawkomem("episode", "summarize", "cache-week", "--keep").stdout
     assert "Staging runs on two machines." in summary
-    assert json.loads(rawkomem("show", "cache-week", "--json").stdout)["body"] == summary.strip()
-    digest = json.loads(rawkomem("episode", "compress", "cache-week", "--archive", "--json").stdout)
+    assert rawkomem.json("show", "cache-week")["body"] == summary.strip()
+    digest = rawkomem.json("episode", "compress", "cache-week", "--archive")
     assert digest["derivedFrom"] == ["cache", "host"] and digest["archived"] == 2
-    statuses = {row["id"]: row["status"] for row in json.loads(rawkomem("list", "--include", "all", "--json").stdout)}
+    statuses = {row["id"]: row["status"] for row in rawkomem.json("list", "--include", "all")}
     assert {statuses["cache"], statuses["host"]} == {"archived"} and statuses["ttl"] == statuses[
         digest["id"]
     ] == "active"
-    captured = json.loads(rawkomem("episode", "capture", "--kind", "memory", "--json").stdout)
+    captured = rawkomem.json("episode", "capture", "--kind", "memory")
     assert captured["members"] == ["cake", "ttl", digest["id"]] and captured["name"]
 
 
-@pytest.mark.usefixtures("filled")
 def test_entities(rawkomem):
-    listed = json.loads(rawkomem("link", "entities", "--json").stdout)
+    listed = rawkomem.json("link", "entities")
     assert [(item["entity"], item["count"]) for item in listed] == [
         ("person:mark-robinson", 1),
         ("person:mark-z", 1),
@@ -151,7 +141,6 @@ def test_entities(rawkomem):
     assert rawkomem("link", "entities", "alpha").stdout.split() == ["1", "project:alpha", "cache"]
 
 
-@pytest.mark.usefixtures("filled")
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [

@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rawkomem.faces.cli import start
@@ -24,9 +24,6 @@ from rawkomem.repository.transfer import find_sources
 from tests.commands import Command
 from tests.git.gitting import Git
 from tests.terminals import converse, scrubbed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TESTING = "## Testing\n\nRun `make test` before each commit. The suite needs Redis on port 6390.\n"
 CLAUDE = f"# Shop\n\n{TESTING}\n## Database migrations\n\nNever edit a migration that is merged: add a new one.\n"

@@ -1,8 +1,5 @@
 """`rawkomem index store`, as people use it."""
 
-from __future__ import annotations
-
-import json
 import os
 from importlib import import_module
 
@@ -15,7 +12,7 @@ MEMORY = "---\ntitle: Zebras\n---\n\nStripes.\n"
 
 def test_status_names_the_store_in_use(rawkomem, memories):
     (memories / "one.md").write_text(MEMORY)
-    shown = {row["name"]: row for row in json.loads(rawkomem("index", "store", "status", "--json").stdout)}
+    shown = {row["name"]: row for row in rawkomem.json("index", "store", "status")}
     assert [name for name, row in shown.items() if row["used"]] == ["sqlite"]
     assert shown["sqlite"]["memories"] == 1 and shown["lancedb"]["memories"] == 0
     assert "* sqlite" in rawkomem("index", "store", "status").stdout
@@ -59,7 +56,7 @@ def test_using_another_store_and_coming_back(rawkomem, memories):
     assert "Zebras" in rawkomem("search", "stripes").stdout
     (memories / "two.md").write_text(MEMORY.replace("Zebras", "Quaggas"))
     assert "Quaggas" in rawkomem("search", "stripes").stdout
-    assert json.loads(rawkomem("index", "rebuild", "--json").stdout)["read"] == 2
+    assert rawkomem.json("index", "rebuild")["read"] == 2
     assert "already V2" in rawkomem("index", "store", "migrate").stdout
     assert "no backup" in rawkomem("index", "store", "rollback", check=1).stderr
     rawkomem("index", "store", "use", "sqlite")

@@ -22,7 +22,7 @@ def memory(rawkomem) -> str:
 
 
 def show(rawkomem, id: str) -> dict:
-    return json.loads(rawkomem("show", id, "--json").stdout)
+    return rawkomem.json("show", id)
 
 
 def test_undo_twice_goes_back_twice_and_rewrites_nothing(rawkomem, memory, memories):
@@ -52,7 +52,7 @@ def test_a_dry_run_writes_nothing_and_says_what_would_happen(rawkomem, memory, m
 
 
 def test_votes_links_and_windows(rawkomem, memory):
-    other = json.loads(rawkomem("add", "--title", "Retry jobs", "--body", "Three times.", "--json").stdout)["id"]
+    other = rawkomem.json("add", "--title", "Retry jobs", "--body", "Three times.")["id"]
     before = show(rawkomem, memory)
     for words in (
         ("feedback", memory, "--helpful"),
@@ -99,7 +99,7 @@ def test_the_list_can_be_shortened(rawkomem, memory, repository):
         repository.add(f"Text {number}.", title=f"Jobs {number}")
     assert "showing 20 of 22: -n 0 shows all" in rawkomem("undo", "--list").stderr
     assert "'Jobs 20'" in rawkomem("undo", "--list", "-n", "1").stdout
-    assert [len(json.loads(rawkomem("undo", "--list", "-n", n, "--json").stdout)) for n in "10"] == [1, 22]
+    assert [len(rawkomem.json("undo", "--list", "-n", n)) for n in "10"] == [1, 22]
 
 
 def test_a_change_of_a_memory_that_was_purged_since_is_undone_for_the_others(rawkomem, project):
@@ -107,7 +107,7 @@ def test_a_change_of_a_memory_that_was_purged_since_is_undone_for_the_others(raw
         (project / "notes").mkdir(exist_ok=True)
         (project / "notes" / f"{name}.md").write_text(f"# {name}\n\nWho reads {name} in the morning.\n")
     rawkomem("import", "notes")
-    names = {row["title"]: row["id"] for row in json.loads(rawkomem("review", "--json").stdout)["quarantined"]}
+    names = {row["title"]: row["id"] for row in rawkomem.json("review")["quarantined"]}
     rawkomem("purge", names["Alerts"], "--yes")
     first = rawkomem("undo", "--list").stdout.split()[0]
     told = rawkomem("undo", first).stdout
@@ -123,11 +123,11 @@ def test_what_only_a_person_may_undo_is_called_proposed(rawkomem, memory, git):
 
 def test_a_purge_cannot_be_undone_and_an_earlier_change_can(rawkomem, memory, memories):
     rawkomem("feedback", memory, "--helpful")
-    other = json.loads(rawkomem("add", "--title", "A leak", "--body", "x", "--json").stdout)["id"]
+    other = rawkomem.json("add", "--title", "A leak", "--body", "x")["id"]
     rawkomem("purge", other, "--yes")
     told = rawkomem("undo", check=1).stderr
     assert f"the purge of {other}" in told and "undo --list" in told
-    listed = json.loads(rawkomem("undo", "--list", "--json").stdout)
+    listed = rawkomem.json("undo", "--list")
     vote = next(item["change"] for item in listed if item["told"] == ["voted helpful"])
     rawkomem("undo", vote)
     assert show(rawkomem, memory)["helpful"] == 0
@@ -166,7 +166,7 @@ def test_restore_leaves_what_waits_for_a_review(repository):
 def test_restore_lets_nothing_pass_a_review(rawkomem, project, away):
     (project / "note.md").write_text("# Alerts\n\nPage the owner.\n")
     rawkomem("import", "note.md")
-    (waiting,) = json.loads(rawkomem("review", "--json").stdout)["quarantined"]
+    (waiting,) = rawkomem.json("review")["quarantined"]
     command, *more = away
     rawkomem(command, waiting["id"], *more)
     told = rawkomem("restore", waiting["id"])
@@ -182,7 +182,7 @@ def test_an_import_names_what_was_deleted_here(rawkomem, project):
     rawkomem("import", "notes")
     again = rawkomem("import", "notes")
     assert "1 known" in again.stderr and "deleted" not in again.stdout + again.stderr
-    rawkomem("delete", json.loads(rawkomem("review", "--json").stdout)["quarantined"][0]["id"], "--yes")
+    rawkomem("delete", rawkomem.json("review")["quarantined"][0]["id"], "--yes")
     again = rawkomem("import", "notes")
     assert "deleted here: mem_" in again.stdout and "rawkomem restore ID" in again.stderr
 
@@ -202,7 +202,7 @@ def test_without_git_the_file_of_an_added_memory_is_removed(rawkomem, memory, me
     """A repository without git has nothing else to keep: the same text can be added again under the same file name."""
     (file,) = memories.glob("queue-*.md")
     text = file.read_bytes()
-    told = json.loads(rawkomem("undo", "--json").stdout)
+    told = rawkomem.json("undo")
     assert told["removed"] == [memory] and not file.exists()
     assert (project / ".rawko" / told["copies"][0]).read_bytes() == text
     rawkomem("add", "--title", "Queue jobs", "--body", "Use one queue.")
@@ -227,14 +227,14 @@ PROPOSALS = (
 
 @pytest.mark.parametrize("line", PROPOSALS)
 def test_an_agent_takes_back_its_proposal_and_no_commit_carries_it_out(rawkomem, memory, git, project, line):
-    other = json.loads(rawkomem("add", "--title", "Retry", "--body", "Three times.", "--json").stdout)["id"]
+    other = rawkomem.json("add", "--title", "Retry", "--body", "Three times.")["id"]
     git.commit()
     before = show(rawkomem, memory)
     rawkomem(*line.format(id=memory, other=other).split())
     (file,) = (project / ".rawko" / "changes").rglob("*.md")
     text = file.read_bytes()
     assert "would undo" in rawkomem("undo", "--dry-run").stdout and file.read_bytes() == text
-    told = json.loads(rawkomem("undo", "--json").stdout)
+    told = rawkomem.json("undo")
     assert told["removed"] == [memory] and not file.exists()
     assert (project / ".rawko" / told["copies"][0]).read_bytes() == text
     assert "nothing waits" in rawkomem("review").stderr
@@ -304,5 +304,5 @@ def test_the_hint_about_a_large_change_undoes_that_change(rawkomem, project, mon
     hint = rawkomem("undo", name, check=1).stderr
     (command,) = re.findall(r"'rawkomem ([^']+)'", hint)
     rawkomem(*command.split())
-    assert len(json.loads(rawkomem("review", "--json").stdout)["quarantined"]) == 2
+    assert len(rawkomem.json("review")["quarantined"]) == 2
     assert show(rawkomem, "Later")["status"] == "active"

@@ -105,7 +105,7 @@ def test_a_list_of_drafts_names_those_that_are_less_sure_and_more_shows_them_by_
     listed = rawkomem("drafts", "--json")
     assert [one["id"] for one in json.loads(listed.stdout)] == ["drf_tabs", "drf_jest"]
     assert "2 drafts less sure: 'rawkomem drafts --more' shows all" in rawkomem("drafts").stderr
-    ids = [one["id"] for one in json.loads(rawkomem("drafts", "--more", "--json").stdout)]
+    ids = [one["id"] for one in rawkomem.json("drafts", "--more")]
     assert ids == ["drf_tabs", "drf_jest", "drf_cake", "drf_beer"]
     assert "score 0.6, less sure" in rawkomem("drafts", "--more").stdout
 
@@ -120,7 +120,7 @@ def test_undo_after_the_walk_says_that_the_text_of_a_dropped_draft_is_gone(walk,
     walk("d", "q")
     told = rawkomem("undo", check=1).stderr
     assert "dropped the draft drf_tabs, whose text was removed" in told and "rawkomem undo --list" in told
-    (change,) = json.loads(rawkomem("undo", "--list", "--json").stdout)
+    (change,) = rawkomem.json("undo", "--list")
     assert change["told"] != ["dropped a draft"] and waiting(project) == ["drf_jest"]
 
 

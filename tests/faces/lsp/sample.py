@@ -1,7 +1,5 @@
 """Two memory files that name each other."""
 
-from __future__ import annotations
-
 RETRY = """---
 id: mem_1700000000000_abc123
 title: Retry with jitter

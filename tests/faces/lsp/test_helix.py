@@ -1,7 +1,5 @@
 """The set-up of docs/editors.md in a real Helix on a pseudo-terminal."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

@@ -1,7 +1,5 @@
 """`rawkomem lsp` with pygls' own client: diagnostics, completion, definition, references, symbols, odd documents."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Every feature of docs/editors.md in a real Neovim, with the keys and commands that the page names."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

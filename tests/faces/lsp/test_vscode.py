@@ -1,7 +1,5 @@
 """The VS Code extension: its package, and its compiled code against a real server."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The packaged extension in a real VS Code: its web version, which code-server packages, in headless Chromium."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

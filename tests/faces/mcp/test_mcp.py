@@ -1,7 +1,5 @@
 """`rawkomem mcp` with the SDK's own client: every verb, resources, prompts, odd arguments, many calls at once."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The query cache of the mesh: never older than five minutes, never older than the index."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rawkomem.faces.mesh.api import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache

@@ -1,7 +1,5 @@
 """MemoryContextManager (RFC-0011 §4.3): a conversation is captured and recalled; what is kept is never out of date."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import re

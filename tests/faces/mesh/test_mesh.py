@@ -194,7 +194,7 @@ def test_heritage(mesh, rawkomem):
     """§4.1 insertHeritage; at most maxHeritageDepth levels."""
     record = mesh.add("Derived from much")
     mesh.insert_heritage(record.id, {"intentChain": [f"i{n}" for n in range(8)], "hypotheses": ["h"], "rationales": []})
-    shown = json.loads(rawkomem("show", record.id, "--json").stdout)
+    shown = rawkomem.json("show", record.id)
     assert "i3" in json.dumps(shown) and "i7" in json.dumps(shown) and "i2" not in json.dumps(shown)
     mesh.insert_heritage(record.id, HeritageChain(intent_chain=("only",)))
     chain = mesh.get(record.id).metadata["heritage_chain"]

@@ -1,7 +1,5 @@
 """The tables of RFC-0011 hold what happened as soon as it did, without `store publish`."""
 
-from __future__ import annotations
-
 import json
 import os
 

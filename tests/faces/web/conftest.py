@@ -1,11 +1,11 @@
 """A running page server over a repository, and a plain HTTP client for it."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import shutil
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -54,16 +54,16 @@ class Client:
         return status, json.loads(content)
 
 
-def serve(folder: Path, via: str = "person") -> PageServer:
-    """A server in a thread of its own; close it with `stop`."""
+@contextmanager
+def serving(folder: Path, via: str = "person") -> Iterator[PageServer]:
+    """A server in a thread of its own."""
     server = PageServer(open_for_page(str(folder), via))
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    return server
-
-
-def stop(server: PageServer) -> None:
-    server.shutdown()
-    server.server_close()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture
@@ -81,9 +81,8 @@ def held(repository) -> str:
 @pytest.fixture
 def client(project):
     """A client of a server over `project`."""
-    server = serve(project)
-    yield Client(server)
-    stop(server)
+    with serving(project) as server:
+        yield Client(server)
 
 
 @pytest.fixture(scope="session")
@@ -115,9 +114,8 @@ def sample(built, tmp_path):
 
 @pytest.fixture
 def tab(browser, sample):
-    server = serve(sample)
-    opened = Tab(browser, server)
-    yield opened
-    opened.check()
-    opened.page.context.close()
-    stop(server)
+    with serving(sample) as server:
+        opened = Tab(browser, server)
+        yield opened
+        opened.check()
+        opened.page.context.close()

@@ -1,7 +1,5 @@
 """A browser tab for the tests of the page."""
 
-from __future__ import annotations
-
 SOON = 20_000  # milliseconds: a busy machine
 DRAWN = ".canvas[data-ready=true]"  # the graph, once nothing moves any more
 

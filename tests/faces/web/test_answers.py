@@ -1,7 +1,5 @@
 """What the page is told, and what its decisions write."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 
@@ -17,7 +15,7 @@ from rawkomem.text.difference import MAX_COMPARED as MAX_WORDS
 from rawkomem.text.difference import difference
 
 from tests.cpu import cpu_seconds
-from tests.faces.web.conftest import Client, serve, stop
+from tests.faces.web.conftest import Client, serving
 from tests.faces.web.hostile import HOSTILE
 
 
@@ -238,13 +236,10 @@ def test_a_wrong_edit_changes_nothing(client, held, repository, wrong):
 
 def test_an_edit_on_a_page_that_a_program_started_waits_for_a_review(project, git, held, repository):
     git.commit()
-    server = serve(project, via="agent")
-    try:
+    with serving(project, via="agent") as server:
         shown = Client(server).get("/api/memory?id=why-apsw")
         said = {"id": shown["id"], "seen": shown["seen"], "text": "Because of nothing."}
         _, answer = Client(server).post("/api/amend", said)
-    finally:
-        stop(server)
     assert answer["proposed"] and "nothing" not in repository.get("why-apsw").body
 
 
@@ -448,9 +443,8 @@ def test_a_held_memory_is_let_out_and_vouched_for(client, held, repository):
 
 
 def test_a_server_that_a_program_started_vouches_for_nothing(project, held, repository):
-    server = serve(project, via="agent")
-    decide(Client(server), "keep", named(Client(server), held))
-    stop(server)
+    with serving(project, via="agent") as server:
+        decide(Client(server), "keep", named(Client(server), held))
     assert not repository.beliefs.trust(repository.get(held)).standing.verified
 
 
@@ -460,38 +454,32 @@ def test_what_a_program_decides_is_told_as_proposed(project, git, held, reposito
     waiting = repository.add("Held.", title="Held", via="agent").id
     repository.beliefs.quarantine(waiting)
     propose(project)
-    server = serve(project, via="agent")
-    client = Client(server)
-    apsw, text = repository.get("why-apsw").id, repository.get("why-apsw").body
-    try:
+    with serving(project, via="agent") as server:
+        client = Client(server)
+        apsw, text = repository.get("why-apsw").id, repository.get("why-apsw").body
         said = [decide(client, "delete", {"id": apsw}), decide(client, "vouch", {"id": added})]
         said += [decide(client, "keep", named(client, id)) for id in (waiting, apsw)]
-    finally:
-        stop(server)
     assert [(one["done"], one["proposed"], one["failed"]) for one in said] == [(0, 1, [])] * 4
     assert (repository.get(apsw).status, repository.get(apsw).body) == ("active", text)
     assert repository.get(waiting).status == "quarantined" and not repository.get(added).vouched
 
 
 def test_the_code_of_the_terminal_makes_a_request_a_persons(project, held, repository):
-    server = serve(project, via="agent")
-    client = Client(server)
-    code = server.new_code()
-    wrong = f"{(int(code) + 1) % 10**6:06}"
+    with serving(project, via="agent") as server:
+        client = Client(server)
+        code = server.new_code()
+        wrong = f"{(int(code) + 1) % 10**6:06}"
 
-    def keep(code: str) -> int:
-        items = [named(client, held)]
-        return client.post("/api/act", {"action": "keep", "items": items}, **{"X-Rawkomem-Code": code})[0]
+        def keep(code: str) -> int:
+            items = [named(client, held)]
+            return client.post("/api/act", {"action": "keep", "items": items}, **{"X-Rawkomem-Code": code})[0]
 
-    try:
         assert client.get("/api/overview")["writes_as"] == "agent"
         assert keep(code) == 200 and repository.beliefs.trust(repository.get(held)).standing.verified
         assert client.get("/api/overview")["writes_as"] == "agent", "the code counts for its own request only"
         for guess in (*[wrong] * MAX_WRONG_CODES, code):
             *_, told = client.send("GET", "/api/overview", {"X-Rawkomem-Code": guess})
             assert json.loads(told)["writes_as"] == "agent", "nobody guesses it"
-    finally:
-        stop(server)
 
 
 def test_expired_memories_are_listed(client, repository):
@@ -503,13 +491,10 @@ def test_expired_memories_are_listed(client, repository):
 
 
 def test_a_server_without_a_code_takes_none(project, held):
-    server = serve(project, via="agent")
-    try:
+    with serving(project, via="agent") as server:
         for guess in ("", "000000"):
             *_, told = Client(server).send("GET", "/api/overview", {"X-Rawkomem-Code": guess})
             assert json.loads(told)["writes_as"] == "agent"
-    finally:
-        stop(server)
 
 
 def test_a_proposed_change_is_shown_on_its_memory_and_applied(client, git, project, held, repository):
@@ -546,11 +531,8 @@ def test_a_contradiction_compares_claims_and_says_what_a_decision_does(client, r
 
 
 def test_what_a_program_keeps_is_an_agents_word(project, draft, repository):
-    server = serve(project, via="agent")
-    try:
+    with serving(project, via="agent") as server:
         (id, *_) = decide(Client(server), "keep", named(Client(server), "drf_1"))["entries"]
-    finally:
-        stop(server)
     assert not repository.beliefs.trust(repository.get(id)).standing.verified
 
 
@@ -660,17 +642,16 @@ def test_views_of_all_memories_are_computed_once_while_nothing_changes(
             return view(*given)
 
         monkeypatch.setitem(VIEWS, path, counted)
-    server = serve(project)
-    client = Client(server)
+    with serving(project) as server:
+        client = Client(server)
 
-    def ask() -> dict[str, dict]:
-        """The answers to all views, each asked twice."""
-        calls.clear()
-        found = {path: client.get(path) for path in KEPT_VIEWS}
-        assert found == {path: client.get(path) for path in KEPT_VIEWS}
-        return found
+        def ask() -> dict[str, dict]:
+            """The answers to all views, each asked twice."""
+            calls.clear()
+            found = {path: client.get(path) for path in KEPT_VIEWS}
+            assert found == {path: client.get(path) for path in KEPT_VIEWS}
+            return found
 
-    try:
         ask()  # files that changed a moment ago are read again
         before = ask()
         assert ask() == before and calls == []
@@ -686,8 +667,6 @@ def test_views_of_all_memories_are_computed_once_while_nothing_changes(
         here = ask()["/api/overview"]
         monkeypatch.setenv("RAWKOMEM_NOW", iso(now() + DAY + 1000))
         assert ask()["/api/overview"]["memories"] == here["memories"] - 1
-    finally:
-        stop(server)
 
 
 def test_a_fresh_clone_has_every_view_before_anything_is_recorded(git, memories, tmp_path):
@@ -698,19 +677,15 @@ def test_a_fresh_clone_has_every_view_before_anything_is_recorded(git, memories,
     git("clone", "-q", str(git.folder), str(clone))
     for path in KEPT_VIEWS:
         assert not list(clone.glob(".git/rawkomem*"))
-        server = serve(clone)
-        try:
+        with serving(clone) as server:
             assert Client(server).get(path)
-        finally:
-            stop(server)
 
 
 def test_an_agent_that_keeps_its_own_wish_for_a_review_decides_nothing(project, git, held, repository, rawkomem):
     """The memory waits as before, and no answer calls it done."""
     git.commit()
     unvouched = repository.add(Entry(title="Nobody looked", body="Zebras graze."), via="agent").entry.id
-    server = serve(project, via="agent")
-    try:
+    with serving(project, via="agent") as server:
         client = Client(server)
         assert client.post("/api/act", {"action": "vouch", "items": [{"id": unvouched}]})[1]["proposed"] == 1
         for action in ("keep", "drop"):
@@ -718,7 +693,5 @@ def test_an_agent_that_keeps_its_own_wish_for_a_review_decides_nothing(project, 
             chosen = [{"id": item["id"], "shown": item["shown"]}]
             answer = client.post("/api/act", {"action": action, "items": chosen})[1]
             assert (answer["done"], answer["proposed"]) == (0, 1), action
-    finally:
-        stop(server)
     assert rawkomem("review", unvouched, "--accept").stdout.startswith("proposed")
     assert not repository.get(unvouched).vouched

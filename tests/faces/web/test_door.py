@@ -6,6 +6,8 @@ import re
 import pytest
 from rawkomem.faces.web.page_server import SECURITY_HEADERS
 
+from tests.faces.web.conftest import serving
+
 WRITE = {"Content-Type": "application/json", "X-Rawkomem": "1"}
 
 
@@ -64,11 +66,8 @@ def test_a_wrong_token_learns_nothing(client, held, given):
 
 
 def test_the_token_is_in_no_file_and_new_each_time(client, project):
-    from tests.faces.web.conftest import serve, stop
-
-    other = serve(project)
-    assert other.door.token != client.door.token and len(other.door.token) >= 32
-    stop(other)
+    with serving(project) as other:
+        assert other.door.token != client.door.token and len(other.door.token) >= 32
     for path in client.server.files:
         assert client.door.token.encode() not in client.send("GET", path)[2]
 

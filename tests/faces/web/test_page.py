@@ -1,7 +1,5 @@
 """The page in real headless Chromium: what people do with it, with a mouse and without, and what others try with it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -17,7 +15,7 @@ from rawkomem.model.entries import Draft, Entry
 from rawkomem.repository import Repository
 
 from tests.conftest import ROOT, shared
-from tests.faces.web.conftest import serve, stop
+from tests.faces.web.conftest import serving
 from tests.faces.web.hostile import HOSTILE
 from tests.faces.web.tabs import DRAWN, SOON, Tab
 
@@ -279,15 +277,14 @@ def test_the_last_of_many_memories_is_reached(browser, tmp_path):
     write_start(plan_start(str(tmp_path)))
     with Repository.open(str(tmp_path)) as repository:
         repository.add_many([Entry(title=f"Note {number}", body="Text.") for number in range(203)])
-    server = serve(tmp_path)
-    tab = Tab(browser, server)
-    page = tab.open()
-    assert page.locator(".list a").count() == 200
-    page.get_by_role("button", name="Show 3 more of 203").click()
-    page.wait_for_function("() => document.querySelectorAll('.list a').length === 203")
-    tab.until_focused("Note")
-    page.context.close()
-    stop(server)
+    with serving(tmp_path) as server:
+        tab = Tab(browser, server)
+        page = tab.open()
+        assert page.locator(".list a").count() == 200
+        page.get_by_role("button", name="Show 3 more of 203").click()
+        page.wait_for_function("() => document.querySelectorAll('.list a').length === 203")
+        tab.until_focused("Note")
+        page.context.close()
 
 
 def test_a_message_covers_no_button_and_waiting_is_shown(tab):
@@ -475,23 +472,25 @@ def test_with_the_keyboard_alone(tab, sample):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_can_be_read(browser, sample, scheme):
     """WCAG AA: at least 4.5 to 1 between each text and what lies behind it."""
-    server = serve(sample)
-    tab = Tab(browser, server, color_scheme=scheme)
-    page = tab.open("#/memory/round-prices-once-at-the-very-end")
-    page.wait_for_selector(".prose")
-    poor = page.evaluate(CONTRAST)
-    for view, part in (("#/review", ".waiting > .card"), ("#/review/draft:drf_5c1d2e3f4a5b", "[data-waits=draft]")):
-        tab.go(view)
-        page.wait_for_selector(part)
-        poor += page.evaluate(CONTRAST)
-    for view, part in (("#/", ".home"), ("#/memory/nothing-of-that-name", ".failure")):
-        tab.go(view)
-        page.wait_for_selector(part)
-        poor += page.evaluate(CONTRAST)
-    tab.complaints = [line for line in tab.complaints if "404" not in line]  # Chromium itself notes it
-    tab.check()
-    page.context.close()
-    stop(server)
+    with serving(sample) as server:
+        tab = Tab(browser, server, color_scheme=scheme)
+        page = tab.open("#/memory/round-prices-once-at-the-very-end")
+        page.wait_for_selector(".prose")
+        poor = page.evaluate(CONTRAST)
+        for view, part in (("#/review", ".waiting > .card"), ("#/review/draft:drf_5c1d2e3f4a5b", "[data-waits=draft]")):
+            tab.go(view)
+            page.wait_for_selector(part)
+            poor += page.evaluate(CONTRAST)
+        for view, part in (
+            ("#/", ".home"),
+            ("#/memory/nothing-of-that-name", ".failure"),
+        ):
+            tab.go(view)
+            page.wait_for_selector(part)
+            poor += page.evaluate(CONTRAST)
+        tab.complaints = [line for line in tab.complaints if "404" not in line]  # Chromium itself notes it
+        tab.check()
+        page.context.close()
     assert poor == []
 
 
@@ -514,49 +513,49 @@ CUT_OFF = """() => [...document.querySelectorAll('main *')].filter((one) => one.
 
 
 def test_on_a_phone_nothing_runs_over_the_edge(browser, sample):
-    server = serve(sample)
-    tab = Tab(browser, server)
-    tab.page.set_viewport_size({"width": 360, "height": 740})
-    with Repository.open(str(sample), via="agent") as agent:
-        agent.amend("errors-are-problem-documents", body=f"See https://example.org/{'long' * 60} and | a | table |.")
-    for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/review", "#/review/draft:drf_5c1d2e3f4a5b", "#/health", "#/new",
-                 "#/graph"):  # fmt: skip
-        tab.open(view) if not view else tab.go(view)
-        tab.page.wait_for_timeout(400)
-        assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
-        assert tab.page.evaluate(CUT_OFF) == [], view
-        assert tab.page.evaluate(
-            "document.querySelector('nav a:last-of-type').getBoundingClientRect().right <= innerWidth"
-        )
-    tab.page.wait_for_selector(DRAWN)
-    drawn = tab.page.evaluate("document.querySelector('.canvas').drawn()")
-    check_labels(drawn, 5)
-    assert all(0 < node["x"] < 360 for node in drawn["nodes"])
-    assert (
-        max(node["x"] for node in drawn["nodes"]) - min(node["x"] for node in drawn["nodes"]) > 240
-    )  # the graph fills it
-    tab.go("#/memory/round-prices-once-at-the-very-end")
-    tab.page.get_by_role("button", name="← All memories").click()
-    tab.page.wait_for_selector(".list a")
-    tab.check()
-    stop(server)
+    with serving(sample) as server:
+        tab = Tab(browser, server)
+        tab.page.set_viewport_size({"width": 360, "height": 740})
+        with Repository.open(str(sample), via="agent") as agent:
+            agent.amend(
+                "errors-are-problem-documents", body=f"See https://example.org/{'long' * 60} and | a | table |."
+            )
+        for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/review", "#/review/draft:drf_5c1d2e3f4a5b", "#/health", "#/new",
+                     "#/graph"):  # fmt: skip
+            tab.open(view) if not view else tab.go(view)
+            tab.page.wait_for_timeout(400)
+            assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+            assert tab.page.evaluate(CUT_OFF) == [], view
+            assert tab.page.evaluate(
+                "document.querySelector('nav a:last-of-type').getBoundingClientRect().right <= innerWidth"
+            )
+        tab.page.wait_for_selector(DRAWN)
+        drawn = tab.page.evaluate("document.querySelector('.canvas').drawn()")
+        check_labels(drawn, 5)
+        assert all(0 < node["x"] < 360 for node in drawn["nodes"])
+        assert (
+            max(node["x"] for node in drawn["nodes"]) - min(node["x"] for node in drawn["nodes"]) > 240
+        )  # the graph fills it
+        tab.go("#/memory/round-prices-once-at-the-very-end")
+        tab.page.get_by_role("button", name="← All memories").click()
+        tab.page.wait_for_selector(".list a")
+        tab.check()
 
 
 def test_an_empty_repository_says_how_to_start(browser, tmp_path):
     write_start(plan_start(str(tmp_path)))
-    server = serve(tmp_path)
-    tab = Tab(browser, server)
-    page = tab.open()
-    page.wait_for_selector("text=No memories yet")
-    for view, told in (
-        ("graph", "Nothing to draw yet"),
-        ("review", "Nothing to review"),
-        ("health", "No memories yet"),
-    ):
-        tab.go(f"#/{view}")
-        page.wait_for_selector(f"text={told}")
-    tab.check()
-    stop(server)
+    with serving(tmp_path) as server:
+        tab = Tab(browser, server)
+        page = tab.open()
+        page.wait_for_selector("text=No memories yet")
+        for view, told in (
+            ("graph", "Nothing to draw yet"),
+            ("review", "Nothing to review"),
+            ("health", "No memories yet"),
+        ):
+            tab.go(f"#/{view}")
+            page.wait_for_selector(f"text={told}")
+        tab.check()
 
 
 def test_errors_are_told(tab):
@@ -601,32 +600,31 @@ def hostile_project(folder):
 
 
 def test_nothing_that_memories_say_runs_or_leaves(browser, tmp_path):
-    server = serve(hostile_project(tmp_path))
-    tab = Tab(browser, server)
-    page = tab.open()
-    repository = Repository.open(str(tmp_path))
-    repository.drafts.store.put(
-        Draft(id=f"drf_{number}", kind="rule", said=text, before=text, title=text, text=f"{text}\n", when=(text,))
-        for number, text in enumerate(HOSTILE)
-    )
-    ids = [row.id for row in repository.list()]
-    assert len(ids) >= len(HOSTILE)
-    for id in ids:
-        tab.go(f"#/memory/{id.replace('#', '%23')}")
-        page.wait_for_function("id => document.querySelector('.place')?.innerText.includes(id)", arg=id)
-        assert page.evaluate(
-            "[...document.querySelectorAll('.prose *')].every(e => !/^(SCRIPT|IMG|IFRAME|STYLE|FORM|SVG|LINK|META|BASE|OBJECT)$/i.test(e.tagName))"
+    with serving(hostile_project(tmp_path)) as server:
+        tab = Tab(browser, server)
+        page = tab.open()
+        repository = Repository.open(str(tmp_path))
+        repository.drafts.store.put(
+            Draft(id=f"drf_{number}", kind="rule", said=text, before=text, title=text, text=f"{text}\n", when=(text,))
+            for number, text in enumerate(HOSTILE)
         )
-        for link in page.locator(".prose a[href^='#']").all():
-            assert link.get_attribute("href").startswith("#/memory/")
-    for view in ("graph", "review", "health", ""):
-        tab.go(f"#/{view}")
+        ids = [row.id for row in repository.list()]
+        assert len(ids) >= len(HOSTILE)
+        for id in ids:
+            tab.go(f"#/memory/{id.replace('#', '%23')}")
+            page.wait_for_function("id => document.querySelector('.place')?.innerText.includes(id)", arg=id)
+            assert page.evaluate(
+                "[...document.querySelectorAll('.prose *')].every(e => !/^(SCRIPT|IMG|IFRAME|STYLE|FORM|SVG|LINK|META|BASE|OBJECT)$/i.test(e.tagName))"
+            )
+            for link in page.locator(".prose a[href^='#']").all():
+                assert link.get_attribute("href").startswith("#/memory/")
+        for view in ("graph", "review", "health", ""):
+            tab.go(f"#/{view}")
+            page.wait_for_timeout(500)
+        page.fill("#search", HOSTILE[1])
         page.wait_for_timeout(500)
-    page.fill("#search", HOSTILE[1])
-    page.wait_for_timeout(500)
-    assert page.evaluate("window.hacked") is None
-    tab.check()
-    stop(server)
+        assert page.evaluate("window.hacked") is None
+        tab.check()
 
 
 def test_even_markup_that_got_through_would_not_run(tab):

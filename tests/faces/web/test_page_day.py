@@ -1,7 +1,5 @@
 """A person's day with the hooks of Claude Code and the page: corrected, kept with one key, known in the next session."""
 
-from __future__ import annotations
-
 import json
 import os
 import time
@@ -9,7 +7,7 @@ import time
 import pytest
 from rawkomem.repository import Repository
 
-from tests.faces.web.conftest import serve, stop
+from tests.faces.web.conftest import serving
 from tests.faces.web.tabs import SOON, Tab
 from tests.hosts.hooks.conftest import Hook
 from tests.hosts.hooks.payloads import claude
@@ -38,19 +36,18 @@ def test_a_correction_is_kept_on_the_page_and_known_in_the_next_session(browser,
     while not waiting(project) and time.monotonic() < ends:
         time.sleep(0.1)
 
-    server = serve(project)
-    tab = Tab(browser, server)
-    page = tab.open("#/review")
-    page.wait_for_selector(".waiting > [data-waits=draft]")
-    shown(page, "waits")
-    assert CORRECTION in page.locator(".waiting > .card").inner_text()
-    page.keyboard.press("k")
-    page.wait_for_selector("#toast.shown >> text=Kept: Never use vitest here, use jest")
-    page.wait_for_selector("text=Nothing to review")
-    shown(page, "kept")
-    tab.check()
-    page.context.close()
-    stop(server)
+    with serving(project) as server:
+        tab = Tab(browser, server)
+        page = tab.open("#/review")
+        page.wait_for_selector(".waiting > [data-waits=draft]")
+        shown(page, "waits")
+        assert CORRECTION in page.locator(".waiting > .card").inner_text()
+        page.keyboard.press("k")
+        page.wait_for_selector("#toast.shown >> text=Kept: Never use vitest here, use jest")
+        page.wait_for_selector("text=Nothing to review")
+        shown(page, "kept")
+        tab.check()
+        page.context.close()
 
     context = json.loads(hook.process("claude", "prompt", ask))["hookSpecificOutput"]["additionalContext"]
     assert RULE in context

@@ -1,7 +1,5 @@
 """Working on the page in real headless Chromium: writing, deciding on several, health, access."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -11,7 +9,7 @@ from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
 
 from tests.conftest import ROOT
-from tests.faces.web.conftest import serve, stop
+from tests.faces.web.conftest import serving
 from tests.faces.web.sample import leave_work
 from tests.faces.web.tabs import Tab
 
@@ -238,21 +236,20 @@ def test_every_view_is_accessible_and_pictured(browser, sample, tmp_path):
     from tools.picture_page import SCHEMES, SIZES, VIEWS, take_all
 
     leave_work(sample)
-    server = serve(sample)
-    source, found = AXE.read_text(encoding="utf-8"), {}
+    with serving(sample) as server:
+        source, found = AXE.read_text(encoding="utf-8"), {}
 
-    def look(page, name: str) -> None:
-        if not page.evaluate("Boolean(window.axe)"):
-            page.evaluate(source)
-        answer = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        wrong = [f"{one['id']}: {node['html'][:160]}" for one in answer["violations"] for node in one["nodes"][:3]]
-        if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
-            wrong.append("wider than the window")
-        if wrong:
-            found[name] = wrong
+        def look(page, name: str) -> None:
+            if not page.evaluate("Boolean(window.axe)"):
+                page.evaluate(source)
+            answer = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+            wrong = [f"{one['id']}: {node['html'][:160]}" for one in answer["violations"] for node in one["nodes"][:3]]
+            if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+                wrong.append("wider than the window")
+            if wrong:
+                found[name] = wrong
 
-    folder = Path(os.environ.get("RAWKOMEM_PICTURES") or tmp_path)
-    taken = take_all(browser, server.address, folder, look)
-    stop(server)
+        folder = Path(os.environ.get("RAWKOMEM_PICTURES") or tmp_path)
+        taken = take_all(browser, server.address, folder, look)
     assert found == {}
     assert len(taken) == len(VIEWS) * len(SIZES) * len(SCHEMES) and all(file.stat().st_size > 5_000 for file in taken)

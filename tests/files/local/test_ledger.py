@@ -1,6 +1,5 @@
 """The ledger: every operation once, whatever happens in between, and no change of a block that is not found."""
 
-import json
 import os
 import random
 import signal
@@ -33,11 +32,6 @@ KEEP_DAYS = 100
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
-
-
 def recall(number: int):
     return recall_row(AT + number, "planner", f"question {number}", 10, "", 1, 1.0, 0.5)
 
@@ -49,9 +43,6 @@ def fill(layout: Layout, count: int) -> None:
 def run_sql(layout: Layout, sql: str, *values: object) -> None:
     with change(layout) as db:
         db.execute(sql, values)
-
-
-# What is noted
 
 
 def test_every_operation_is_a_block(repository):
@@ -106,7 +97,7 @@ def test_the_user_chooses(setting, noted, rawkomem):
     config.write_text(f"ledger: {setting}\n")
     rawkomem("add", "--title", "Why", "--body", "x")
     rawkomem("search", "why")
-    told = json.loads(rawkomem("index", "ledger", "export", "--json").stdout)
+    told = rawkomem.json("index", "ledger", "export")
     assert [row["operation_type"] for row in told] == noted
 
 
@@ -131,9 +122,6 @@ def test_the_latest_are_found(layout):
     assert [row.timestamp - AT for row in latest_operations(layout, "recall", 3)] == [29, 28, 27]
     assert latest_operations(layout, "retain", 5) == []
     assert [row.timestamp - AT for row in last_blocks(layout, 2)] == [28, 29] and len(last_blocks(layout)) == 30
-
-
-# What is found
 
 
 @pytest.mark.parametrize(
@@ -181,8 +169,6 @@ def test_a_deleted_ledger_is_one_that_begins_today(layout, repository):
     verdict = verify_ledger(layout)
     assert (verdict.blocks, verdict.problems) == (1, ()) and verdict.since > AT + 1_000
 
-
-# Killed in between
 
 CHILD = """
 import sys
@@ -234,9 +220,6 @@ def test_many_writers_at_once(layout):
     assert not verify_ledger(layout).problems
 
 
-# Old blocks
-
-
 @pytest.fixture
 def old(layout) -> Layout:
     """A ledger of 40 recalls, one for each tenth day."""
@@ -273,9 +256,6 @@ def test_only_the_user_sets_the_days(own, old, project):
     assert (oldest_days(old) <= KEEP_DAYS) == own and verify_ledger(old).problems == ()
 
 
-# Purging, commands, speed
-
-
 def test_a_purged_memory_leaves_no_words(repository, layout):
     kept = repository.add(Entry(title="Kept", body="This stays here.")).entry
     secret = repository.add(Entry(title="Leak", body="The phrase is violet harbour.")).entry
@@ -300,9 +280,9 @@ def test_commands(layout, rawkomem):
     assert len(shown) == 2 and "recall" in shown[0] and "retain" in shown[1]
     id = shown[1].split()[-1]
     assert "content_preview;Extensions, of sqlite;" in rawkomem("index", "ledger", "show", id).stdout
-    assert len(json.loads(rawkomem("index", "ledger", "show", "--op", "recall", "--json").stdout)) == 1
+    assert len(rawkomem.json("index", "ledger", "show", "--op", "recall")) == 1
     assert rawkomem("index", "ledger", "export").stdout.count("handoff: End;") == 2
-    told = json.loads(rawkomem("index", "ledger", "verify", "--json").stdout)
+    told = rawkomem.json("index", "ledger", "verify")
     assert told["whole"] and told["blocks"] == 2 and len(told["last_hash"]) == 64
     run_sql(layout, "UPDATE blocks SET yamo_text = replace(yamo_text, 'Extensions', 'extensions')")
     assert "block 1 (yamo_retain_" in rawkomem("index", "ledger", "verify", check=1).stdout

@@ -31,9 +31,6 @@ def layout(repository):
     return repository.layout
 
 
-# What sessions received
-
-
 def test_what_was_told_lost_and_forgotten(layout):
     note_asked(layout, "s", "p1", 10)
     note_told(layout, "s", 30, ["a@1"])
@@ -64,9 +61,6 @@ def test_it_expires_and_names_no_session(layout, monkeypatch):
     assert told_to(layout, "session-1").keys == frozenset()
 
 
-# Counts
-
-
 def test_counts_are_those_of_all_uses(layout):
     chance, start = random.Random(1), now() - DAY
     for number in range(60):
@@ -91,9 +85,6 @@ def test_done_parts_are_known_to_the_next_run(layout):
     assert "secret" not in str(read(layout, "SELECT * FROM learned"))
     done.forget(["/b.jsonl", "/never.jsonl"])
     assert LearnedParts(layout).has("/secret-project/a.jsonl", "part-1") and not done.has("/b.jsonl", "part-1")
-
-
-# How entries arrived
 
 
 def test_the_first_record_of_each_text_counts(layout):

@@ -1,7 +1,5 @@
 """What only this machine has outlives a worktree, a stash, a move and another home folder, and is nobody else's."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

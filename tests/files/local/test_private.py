@@ -1,13 +1,10 @@
 """Files below .rawko/local: for this user alone, never through a link."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat
 
 import pytest
-from rawkomem.files.layout import Layout
 from rawkomem.files.private import (
     PURPOSES,
     append_log,
@@ -20,11 +17,6 @@ from rawkomem.files.private import (
 from rawkomem.model.errors import Refused
 
 from tests.conftest import ROOT
-
-
-@pytest.fixture
-def layout(project) -> Layout:
-    return Layout(str(project / ".rawko"))
 
 
 def test_a_long_log_loses_its_older_half(layout):

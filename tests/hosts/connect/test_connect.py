@@ -109,7 +109,7 @@ def test_what_a_person_made_of_our_files_stays(host, project, rawkomem, home):
 def test_for_the_user(host, project, rawkomem, home, tmp_path_factory):
     before = tree(home)
     elsewhere = tmp_path_factory.mktemp("no repository")
-    told = json.loads(rawkomem("connect", host, "--user", "--json", cwd=elsewhere).stdout)
+    told = rawkomem.json("connect", host, "--user", cwd=elsewhere)
     assert [change["what"] for change in told["changes"]] == ["new"]
     assert told["changes"][0]["path"].startswith(str(home)) and tree(elsewhere) == {}
     assert "one connection is enough" in rawkomem("connect", host).stderr
@@ -192,7 +192,7 @@ def test_a_host_that_is_started_in_a_subfolder(host, project, rawkomem, home, mo
     assert "in this folder and" in rawkomem("connect", host).stderr
 
     def found(folder: Path, code: int) -> list[str]:
-        rows = json.loads(rawkomem("doctor", "--json", cwd=folder, check=code).stdout)
+        rows = rawkomem.json("doctor", cwd=folder, check=code)
         return [f"{row['text']} ({row['hint']})" for row in rows if row["name"] == host]
 
     assert all("no hook if you start it" not in row for row in found(project, 0))

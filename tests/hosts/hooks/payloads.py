@@ -1,7 +1,5 @@
 """What hosts write on stdin, one payload for each event, as docs/hosts.md tells; FOLDER stands for the project."""
 
-from __future__ import annotations
-
 FOLDER = "FOLDER"
 TRANSCRIPT = "TRANSCRIPT"
 ASK = "Please install the left-pad package with npm."

@@ -274,7 +274,7 @@ def test_the_same_again_after_a_compaction_is_not_followed(rule, tell, rawkomem,
     tell("claude", "session-start", claude("SessionStart", source="compact"))
     execute(repository.layout, "UPDATE effects SET at = at - 60000")  # a minute later
     assert decision(tell("claude", "before-tool", call))[0] == "remind"
-    (row,) = json.loads(rawkomem("stats", "--effect", "--json").stdout)
+    (row,) = rawkomem.json("stats", "--effect")
     counts = row["effects"]
     assert (counts["reminded"], counts["followed"], counts["done anyway"]) == (1, 0, 1)
 
@@ -578,7 +578,7 @@ def test_what_came_of_a_guard_is_counted(rule, tell, rawkomem):
     rule("remind", "Never this", 2)
     for session in ("s-1", "s-2", "s-2", "s-2"):
         tell("claude", "before-tool", {**call, "session_id": session})
-    told = {row["title"]: row["effects"] for row in json.loads(rawkomem("stats", "--effect", "--json").stdout)}
+    told = {row["title"]: row["effects"] for row in rawkomem.json("stats", "--effect")}
     assert (told["Never this"]["denied"], told["Never this"]["reminded"]) == (2, 2)
     counts = told["Only a reminder"]
     assert (counts["reminded"], counts["followed"], counts["done anyway"]) == (2, 1, 1)

@@ -14,6 +14,7 @@ from rawkomem.files.forgetting import ROWS, how_purged
 from rawkomem.files.git_folder import kept_folder
 from rawkomem.files.journal import append_blocks
 from rawkomem.files.kept_texts import keep_edited, keep_text
+from rawkomem.files.layout import Layout
 from rawkomem.files.ledger import verify_ledger
 from rawkomem.files.private import local_path, open_private
 from rawkomem.files.records import close_records, read
@@ -126,8 +127,8 @@ def user_folders() -> list[Path]:
     return [Path(os.environ[name]) for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")]
 
 
-def test_purge_knows_every_table_and_every_file(planted, project, worktree):
-    layout = planted.repository.layout
+def assert_places_are_known(layout: Layout, project: Path, worktree: Path) -> None:
+    """Purge knows every table and every file that may hold a text."""
     for top in {layout.local, kept_folder(layout), str(worktree / ".rawko" / "local")}:
         files = [os.path.relpath(file, top) for file in Path(top).rglob("*") if file.is_file()]
         assert files and [file for file in files if how_purged(file) is None] == [], "tell FILES in files/forgetting.py"
@@ -142,6 +143,8 @@ def test_purge_knows_every_table_and_every_file(planted, project, worktree):
 
 
 def test_a_text_is_gone_from_every_place(planted, project, worktree, rawkomem):
+    layout = planted.repository.layout
+    assert_places_are_known(layout, project, worktree)
     folders = [project, worktree, *user_folders()]
     before = holding(*folders)
     assert len(before) > 12 and holding(project / ".git")
@@ -154,7 +157,6 @@ def test_a_text_is_gone_from_every_place(planted, project, worktree, rawkomem):
     for where, id in memories:
         rawkomem("purge", id, "--yes", cwd=where or project)
     assert holding(*folders) == []
-    layout = planted.repository.layout
     assert verify_ledger(layout).problems == ()
     (kept,) = Path(kept_folder(layout), "shortened").iterdir()
     assert "Use tabs in every Makefile" in kept.read_text() and "[PURGED]" in kept.read_text()
@@ -199,7 +201,8 @@ def test_of_a_dropped_draft_only_the_id_stays(planted, project, rawkomem):
     assert not {draft.id for draft in repository.drafts.all()} & {*rows}
 
 
-def test_an_agent_may_not_purge_a_text_and_a_short_one_is_refused(planted, project, rawkomem):
+def test_an_agent_may_not_purge_a_text_and_a_short_one_is_refused(repository, project, rawkomem):
+    rawkomem("add", "--title", "The vault", "--body", f"Its codename is {WORD}.")
     told = rawkomem("purge", "--text", "-", "--yes", input=WORD, check=1)
     assert "only a person may purge a text" in told.stderr and WORD not in told.stderr + told.stdout
     with Repository.open(str(project), via="person") as person:
@@ -211,14 +214,14 @@ def test_an_agent_may_not_purge_a_text_and_a_short_one_is_refused(planted, proje
     assert "pass the id of a memory or --text" in rawkomem("purge", check=2).stderr
 
 
-@pytest.mark.parametrize(("answer", "typed"), [("y", True), ("y", False), ("n", True)])
-def test_a_person_types_or_pipes_the_text_and_confirms_at_the_terminal(planted, project, terminal, answer, typed):
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_person_types_or_pipes_the_text_and_confirms_at_the_terminal(planted, project, terminal, typed):
     command = f"{' '.join(START)} purge --text -"
     words = ["sh", "-c", command if typed else f"printf %s {WORD} | {command}"]
     replies = [("not shown", f"{WORD}\n")] if typed else []
-    told = converse(terminal, words, [*replies, (r"\[y/N\]", f"{answer}\n")], project, scrubbed())
-    left = WORD in str(read(planted.repository.layout, "SELECT text FROM prompts"))
-    assert left == (answer == "n") and WORD not in told.lower()
-    if answer == "y":
-        assert "removed  prompts" in told and "git history was not searched" in told
-        assert "run: rawkomem purge mem_" in told and "memories/[PURGED]" in told
+    for answer in ("n", "y"):
+        told = converse(terminal, words, [*replies, (r"\[y/N\]", f"{answer}\n")], project, scrubbed())
+        left = WORD in str(read(planted.repository.layout, "SELECT text FROM prompts"))
+        assert left == (answer == "n") and WORD not in told.lower()
+    assert "removed  prompts" in told and "git history was not searched" in told
+    assert "run: rawkomem purge mem_" in told and "memories/[PURGED]" in told

@@ -168,7 +168,7 @@ def test_people_see_why_and_what_was_saved(rawkomem, remembered):
         rawkomem("inject", ASK, "--session", "s1")
     assert "received it before" in rawkomem("why", "mem_1769164200000_3fa9c1", ASK, "--session", "s1", check=1).stdout
     assert rawkomem("why", "mem_1769164200000_3fa9c1", ASK).stdout.strip().endswith("\ninjected")
-    (row,) = json.loads(rawkomem("stats", "--tokens", "--json").stdout)
+    (row,) = rawkomem.json("stats", "--tokens")
     assert (row["injections"], row["memories"]) == (1, 1) and row["saved"] > 0
     assert "saved by not repeating" in rawkomem("stats", "--tokens").stdout
 

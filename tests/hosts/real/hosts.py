@@ -1,7 +1,5 @@
 """How each host is set up, and asked a prompt in a new session or in the last one, without a person at it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,8 +1,6 @@
 """A language model on this machine's loopback that follows a script: in the dialects of four vendors, with streams, so
 that real agents run against it. What it was asked is kept."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import threading

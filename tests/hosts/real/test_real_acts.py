@@ -1,7 +1,5 @@
 """Rules at the act with the hosts themselves: what a reminder, a question and a refusal do to a command and a write."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -3,8 +3,6 @@
 What reaches the model, and what is learned from the transcript that the host wrote, is what a user gets.
 """
 
-from __future__ import annotations
-
 import subprocess
 from contextlib import closing
 from pathlib import Path

@@ -2,8 +2,6 @@
 knows. Nothing else gets in.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -95,7 +93,7 @@ def test_a_day_in_german(home, seat, model, project, git, rawkomem, terminal):
     shown = converse(terminal, [*START, "drafts"], [(r"q.{0,8} quit", "k")], project, scrubbed(NO_COLOR="1"))
     assert said in shown and "1 kept" in shown, shown
     assert quotes(project) == {said} and drafts(project) == []
-    (memory,) = json.loads(rawkomem("list", "--json").stdout)
+    (memory,) = rawkomem.json("list")
     assert memory["title"] == "Nie vitest benutzen, nimm jest"
     rawkomem("amend", memory["id"], "--applies-to", "commands=*vitest*", "--guard", "deny")
     git.commit("Wie wir testen")

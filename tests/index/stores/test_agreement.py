@@ -1,8 +1,6 @@
 """All stores find the same: the top 10 of every question are those of SQLite, up to ties; and what an index over vectors
 misses is next to nothing."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

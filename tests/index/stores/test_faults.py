@@ -1,7 +1,5 @@
 """A team's store that fails takes nothing with it: every command works on files and words, and the clone catches up."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

@@ -1,7 +1,5 @@
 """RFC-0011 §2 and §11: which schema a table has, and the way from V1 to V2 and back, killed at every step; and what other programs write beside us."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

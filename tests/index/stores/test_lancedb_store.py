@@ -1,7 +1,5 @@
 """The LanceDB store: the contract of all stores, and what is its own. Needs the extra: `make test-stores`."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -4,8 +4,6 @@ Each writer and each reader is a store with connections of its own; writers are 
 takes 20 seconds, with RAWKOMEM_FULL five minutes; `-s` shows the figures.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What goes wrong with a database is said in one line that tells what to do, and never tells the password."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

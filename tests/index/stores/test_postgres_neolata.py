@@ -1,7 +1,5 @@
 """neolata's tables and functions over the index, and who may read what: asked by real roles."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from pathlib import Path

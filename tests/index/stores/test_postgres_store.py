@@ -1,7 +1,5 @@
 """The PostgreSQL store on a real server: the contract of all stores, clones beside each other, and agreement with SQLite."""
 
-from __future__ import annotations
-
 import random
 import re
 from itertools import count

@@ -1,7 +1,5 @@
 """Whole repositories on one PostgreSQL: clones that sync at once, a server that dies, a database that is lost."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

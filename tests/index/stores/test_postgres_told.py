@@ -1,7 +1,5 @@
 """neolata's tables tell what the files say, as the repository does; and roles read a repository, all of it, and no other."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """A team works for some rounds on clones with one store: no command fails, all ends merged, and each clone answers as
 with SQLite. With RAWKOMEM_FULL it is twelve clones and 36 rounds; `-s` shows the figures."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

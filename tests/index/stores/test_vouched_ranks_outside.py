@@ -1,7 +1,5 @@
 """What an agent adds changes no rank of what people vouch for: in the stores besides SQLite's, on real engines."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands import cases

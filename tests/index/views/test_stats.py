@@ -1,6 +1,5 @@
 """Counts agree with what the other commands show."""
 
-import json
 from collections import Counter
 
 import pytest
@@ -59,12 +58,12 @@ def test_they_agree_with_list_search_and_status(filled):
 
 
 def test_the_command(rawkomem, filled):
-    told = json.loads(rawkomem("stats", "--json").stdout)
-    listed = json.loads(rawkomem("list", "--json").stdout)
+    told = rawkomem.json("stats")
+    listed = rawkomem.json("list")
     assert told["memories"] == len(listed) == 4
     assert {row["id"]: row["accesses"] for row in listed} == {"auth": 2, "cake": 1, "l": 0, "draft": 0}
     assert told["most_used"][0]["id"] == "auth" and told["most_used"][0]["last_access"].endswith("Z")
-    shown = json.loads(rawkomem("show", "auth", "--json").stdout)
+    shown = rawkomem.json("show", "auth")
     assert shown["accesses"] == 2 and shown["last_access"] == told["most_used"][0]["last_access"]
     assert "2×, last" in rawkomem("show", "auth").stdout and "×, last" not in rawkomem("show", "l").stdout
     text = rawkomem("stats").stdout

@@ -1,7 +1,5 @@
 """Sessions as turns, for the tests of drafts."""
 
-from __future__ import annotations
-
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, RunFacts, Turn
 from rawkomem.model.entries import Draft

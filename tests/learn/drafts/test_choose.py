@@ -1,7 +1,5 @@
 """Which of a person's words become drafts."""
 
-from __future__ import annotations
-
 import json
 import lzma
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What people say in seven languages becomes a draft; a language without cues makes none."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.cues import language_of, languages
 from rawkomem.learn.drafts import entry_of_draft

@@ -23,9 +23,6 @@ def failing(server: Server, **more) -> str:
     return f"{caught.value.message} | {caught.value.hint}"
 
 
-# --- an endpoint
-
-
 def test_the_request_is_what_the_api_asks(monkeypatch):
     monkeypatch.setenv("TINY_KEY", KEY)
     with Server(says("Hello.")) as server:
@@ -86,9 +83,6 @@ def test_what_is_sent_is_redacted():
         assert opened(server).complete("mail me: anna.k@example.org", f"key {key}") == "fine"
         sent = str(server.seen[-1][2])
         assert "anna.k" not in sent and key not in sent and "[REDACTED_" in sent
-
-
-# --- a command
 
 
 def command(code: str, **more) -> CommandLlm:

@@ -1,7 +1,5 @@
 """`learn --llm` with a real small model on the loopback: drafts or the documented fallback, and never a memory."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from collections.abc import Iterator

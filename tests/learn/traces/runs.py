@@ -1,7 +1,5 @@
 """Traces for tests: made by hand, with a goal, an outcome and what was learned."""
 
-from __future__ import annotations
-
 from rawkomem.model.values import iso
 
 from tests.torture.helpers import write

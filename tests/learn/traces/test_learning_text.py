@@ -1,7 +1,5 @@
 """What several runs teach: insights, approach, anti-patterns, in the format of LLMos."""
 
-from __future__ import annotations
-
 from rawkomem.learn.learnings import (
     anti_patterns,
     earlier_runs,

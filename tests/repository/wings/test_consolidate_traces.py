@@ -1,7 +1,5 @@
 """Traces to learnings in real files, by command: what is written, what is put away, what a review sees, how long it takes."""
 
-import json
-
 import pytest
 from rawkomem.state.trust import derived_from
 
@@ -63,7 +61,7 @@ def test_later_traces_amend_the_learning(project, repository, rawkomem):
 
 def test_if_due(project, rawkomem):
     fill(project, 9)
-    said = json.loads(rawkomem("consolidate", "--apply", "--if-due", "--json").stdout)
+    said = rawkomem.json("consolidate", "--apply", "--if-due")
     assert said == {"schema": 1, "due": False, "new_traces": 9, "least": 10, "last_run": ""}
     assert "not due: 9 new traces" in rawkomem("consolidate", "--apply", "--if-due").stdout
     fill(project, 10)

@@ -1,7 +1,5 @@
 """Drafts from the session to the memory: kept, edited, merged, dropped, expired, said again, moved back."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

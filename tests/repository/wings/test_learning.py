@@ -46,7 +46,7 @@ def test_what_a_person_asks_to_remember_is_a_memory_at_once(unbelieved, project,
     assert trust.source == "user_implicit" and trust.standing.said and not trust.standing.verified
     found = rawkomem("inject", "change a row in the staging database").stdout
     assert "read-only on weekends" in found or "read-only-on-weekends.md" in found  # its text, or a pointer
-    assert json.loads(rawkomem("learn", "session", "--json").stdout)["drafts"] == []
+    assert rawkomem.json("learn", "session")["drafts"] == []
 
 
 def test_a_program_cannot_claim_that_a_person_said_a_text(unbelieved, project, repository):
@@ -64,7 +64,7 @@ def test_what_a_file_says_that_a_person_asked_for_is_only_a_draft(project, rawko
     (project / "session").write_bytes(claude_code([("user", asked)]))
     (project / "more").mkdir()
     (project / "more" / "chat.md").write_text("## User\n\nRemember that nobody deploys on Fridays.\n")
-    (draft,) = json.loads(rawkomem("learn", "session", "--json").stdout)["drafts"]
+    (draft,) = rawkomem.json("learn", "session")["drafts"]
     assert rawkomem("learn", "more").returncode == 0
     assert repository.list() == [] and len(repository.drafts.all()) == 2
     rawkomem("drafts", "keep", draft["id"])
@@ -160,7 +160,7 @@ def old_sessions(project, *talks) -> None:
 def test_what_a_model_finds_becomes_drafts_and_no_memory(answer, project, rawkomem):
     with Server(says(answer)) as server:
         configure(server.url)
-        told = json.loads(rawkomem("learn", "-", "--llm", "--json", input=claude_code().decode()).stdout)
+        told = rawkomem.json("learn", "-", "--llm", input=claude_code().decode())
     assert [item["title"] for item in told["drafts"]] == ["Use Postgres", "Use pnpm"]
     assert told["model"].startswith("tiny at") and told["counts"]["found"] == 2
     assert titles(project) == {"Use Postgres", "Use pnpm"} and memory_files(project) == []

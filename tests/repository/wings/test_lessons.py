@@ -57,9 +57,6 @@ def learn(repository, **changes):
     return repository.lessons.learn(replace(AUTH, **changes), "alice", "agent")
 
 
-# Learning
-
-
 def test_a_lesson_is_a_file_that_people_like_to_read(repository, project):
     lesson, what = learn(repository)
     memory = repository.get(lesson.id)
@@ -114,9 +111,6 @@ def test_the_file_keeps_every_text_exactly(texts, confidence):
     assert len(reading) != 1 or lesson_of(new_memory(reading[0])).context == context  # several: the writer refuses
 
 
-# Asking
-
-
 def test_unsure_and_old_lessons_are_not_injected_and_why_says_so(repository, memories):
     unsure, _ = learn(repository, confidence=0.6)
     old = memory_file("Rotate keys of AuthService", "Rotate them.", kind="lesson", id="old", whenToUse="AuthService",
@@ -134,9 +128,6 @@ def test_settings_move_both_limits(repository, memories, project):
     (project / ".rawko/config.yaml").write_text("lessons: {minConfidence: 0.5}\nkeepDays: {lessons: 1000}\n")
     learn(repository, confidence=0.6)
     assert len(repository.inject(TASK).items) == len(repository.lessons.search()) == 1
-
-
-# The wire
 
 
 def test_wire_blocks_go_there_and_back(repository, tmp_path_factory):
@@ -187,9 +178,6 @@ def test_what_is_wrong_with_a_wire_block_is_told(change, message, repository):
         repository.lessons.take_over(lesson.wire.replace(*change))
 
 
-# Heritage
-
-
 def test_heritage(repository):
     stored = repository.add(Entry(title="Why apsw", body="x")).entry
     repository.lessons.inherit(stored.id, ("ship",), ("h",), ("r",))
@@ -204,9 +192,6 @@ def test_heritage(repository):
     repository.delete(stored.id)
     with pytest.raises(Refused):
         repository.lessons.inherit(stored.id, ("a",))
-
-
-# Distilling
 
 
 def trace(title: str, at: int, body: str = "", **extra: str) -> str:
@@ -338,15 +323,12 @@ def test_two_at_once_draft_it_once(project, repository, traces):
     assert len(repository.drafts.all()) == 1
 
 
-# Commands
-
-
 ADD = ("lesson", "add", "--situation", "It broke; twice", "--error-pattern", "p", "--oversight", "o", "--fix", "f",
        "--rule", "Do not", "--severity", "critical", "--scope", "the build")  # fmt: skip
 
 
 def test_commands(rawkomem, tmp_path):
-    told = json.loads(rawkomem(*ADD, "--inverse", "i", "--confidence", "0.9", "--json").stdout)
+    told = rawkomem.json(*ADD, "--inverse", "i", "--confidence", "0.9")
     assert (
         told["what"] == LESSON_STORED
         and told["patternId"] == pattern_id("p", "the build")
@@ -361,7 +343,7 @@ def test_commands(rawkomem, tmp_path):
     assert rawkomem("lesson", "import", "-", input=wire).stdout.startswith("known")
     assert "no lessons" in rawkomem("lessons", "--min-confidence", "0.95").stderr
     rawkomem("heritage", told["lessonId"], "--intent", "ship", "--intent", "test", "--rationale", "speed")
-    assert json.loads(rawkomem("show", told["lessonId"], "--json").stdout)["extra"]["intentChain"] == ["ship", "test"]
+    assert rawkomem.json("show", told["lessonId"])["extra"]["intentChain"] == ["ship", "test"]
     assert "ship → test" in rawkomem("heritage", told["lessonId"]).stdout
     assert "not a lesson block" in rawkomem("lesson", "import", "-", input="nonsense", check=2).stderr
     assert "Missing option" in rawkomem("lesson", "add", "--fix", "x", check=2).stderr

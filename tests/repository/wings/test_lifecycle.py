@@ -47,7 +47,7 @@ def test_prune_prints_a_plan_and_archives_only_what_another_memory_says(reposito
     assert "- archive     Backups of orders" in told.stdout and "strength 0.09" in told.stdout
     assert "nothing was written" in told.stderr and set(statuses(repository).values()) == {"active"}
     assert f"{alone} stays: no other memory that is found says 'Brokers needed a restart" in told.stderr
-    counts = json.loads(rawkomem("decay", "--json").stdout)  # its old name
+    counts = rawkomem.json("decay")  # its old name
     assert (counts["total"], counts["healthy"], counts["archived"], counts["dry_run"]) == (3, 1, 1, True)
     assert "only a person at a terminal" in rawkomem("tidy", "prune", "--apply", check=1).stderr
     repository.lifecycle.prune()
@@ -110,7 +110,7 @@ def test_a_person_at_a_terminal_carries_a_plan_out(project, repository, terminal
 def test_digest(repository, rawkomem):
     for title in TEXTS:
         add(repository, title, 40)
-    (entry,) = json.loads(rawkomem("compress", "--json").stdout)["entries"]
+    (entry,) = rawkomem.json("compress")["entries"]
     assert len(entry["derivedFrom"]) == 3 and "+ memory      Digest: " in rawkomem("tidy", "digest").stdout
     assert "only a person at a terminal" in rawkomem("tidy", "digest", "--apply", check=1).stderr
     assert len(repository.list()) == 3

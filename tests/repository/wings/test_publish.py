@@ -1,7 +1,5 @@
 """The tables of RFC-0011 in LanceDB, filled for other programs: §2.2 to §2.4."""
 
-from __future__ import annotations
-
 import json
 import os
 

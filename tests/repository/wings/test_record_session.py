@@ -1,6 +1,5 @@
 """The work of a session, recorded once: a trace, a line of the log, one of the personal log; and learnings when due."""
 
-import json
 import os
 from pathlib import Path
 
@@ -91,7 +90,7 @@ def test_the_personal_log_holds_all_projects(repository, project, personal, rawk
     repository.traces.record_session(said(wrote("a.py")), "claude", "s-1")
     with Repository.init(tmp_path_factory.mktemp("other") / "shop") as other:
         other.traces.record_session(asked("Translate the manual pages", wrote("man.md")), "codex", "s-2")
-    lines = json.loads(rawkomem("trace", "log", "--personal", "--json").stdout)
+    lines = rawkomem.json("trace", "log", "--personal")
     assert {(line["goal"], line["project"]) for line in lines} == {
         (GOAL, project.name), ("Translate the manual pages", "shop"),
     }  # fmt: skip

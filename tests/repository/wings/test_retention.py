@@ -1,6 +1,5 @@
 """Retention: what leaves after a day, what is compressed after a year, and the way back of both."""
 
-import json
 import re
 
 import pytest
@@ -30,7 +29,7 @@ def test_idle_traces_that_were_learned_from_leave(project, rawkomem):
     dry = rawkomem("tidy", "retention", "--dry-run")
     assert "+ learning" in dry.stdout and dry.stdout.count("→") == 4 and "nothing was written" in dry.stderr
     assert names(project, "archive") == []
-    done = json.loads(rawkomem("tidy", "retention", "--apply", "--json").stdout)
+    done = rawkomem.json("tidy", "retention", "--apply")
     assert len(done["entries"]) == 1 and len(done["moves"]) == 4
     assert names(project, "traces") == ["2026-05/alone.md", "2026-06/fresh.md"]  # not learned from; not idle
     moved = {name: (project / ".rawko" / "archive" / name).read_text() for name in names(project, "archive")}
@@ -88,7 +87,7 @@ def test_one_trace_comes_back_from_a_bundle(project, repository, rawkomem):
     fill(project, 3, goals=GOALS[:1])
     rawkomem("consolidate", "--apply")
     rawkomem("tidy", "retention", "--apply", env={"RAWKOMEM_NOW": "2027-06-02"})
-    done = json.loads(rawkomem("tidy", "retention", "restore", "trace-2-aaaaaa", "--json").stdout)
+    done = rawkomem.json("tidy", "retention", "restore", "trace-2-aaaaaa")
     assert done["unpacked"] == ["archive/2026-05"] and done["moves"][0]["to"] == "traces/2026-05/t2.md"
     assert names(project, "traces") == ["2026-05/t2.md"] and repository.get("trace-2-aaaaaa").status == "active"
 

@@ -71,9 +71,6 @@ def least_trust(repository, ids) -> float:
     return min(repository.beliefs.trust(repository.get(id)).value for id in ids) + 1e-6
 
 
-# Synthesis
-
-
 @pytest.fixture
 def learned(repository):
     """Two learnings about caching that a person wrote, one about cakes, and a lesson that an agent wrote."""
@@ -112,9 +109,6 @@ def test_a_rejected_proposal_is_not_made_again_and_a_deleted_one_is(learned, pro
     assert [item.status for item in learned.skills.synthesize("baking")] == ["unchanged"] and files(project) == before
     learned.delete(made.skill_id)
     assert [item.status for item in learned.skills.synthesize("baking")] == ["success"]
-
-
-# Models
 
 
 @pytest.fixture

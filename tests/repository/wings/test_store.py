@@ -1,7 +1,5 @@
 """Which store a repository has: who may say so, where it lies, and that a program can have one of its own."""
 
-from __future__ import annotations
-
 import os
 from types import SimpleNamespace
 

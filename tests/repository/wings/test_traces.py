@@ -1,6 +1,5 @@
 """Traces and the log by command, a brief before a task, and projects of LLMos there and back."""
 
-import json
 import re
 
 import pytest
@@ -12,20 +11,17 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 def test_trace_add_list_show(project, rawkomem):
-    first = json.loads(rawkomem("trace", "add", "--goal", "Build it", "--tool", "make", "--json", input="").stdout)
+    first = rawkomem.json("trace", "add", "--goal", "Build it", "--tool", "make", input="")
     assert re.fullmatch(r"trace-\d{13}-[0-9a-z]{6}", first["id"])
     assert re.fullmatch(r"traces/(\d{4}-\d\d)/\1-\d\dT\d\d-\d\d-\d\d-\d{3}Z_\w+\.md", first["path"])
     rawkomem("trace", "add", "--goal", "Ship it", "--status", "failure", "--error", "No network", "--agent", "Bot X",
              "--depends-on", first["id"], input="## Results\n\nNothing arrived.\n")  # fmt: skip
-    failed, built = json.loads(rawkomem("trace", "list", "--json").stdout)
+    failed, built = rawkomem.json("trace", "list")
     assert (built["goal"], built["status"], built["tools_used"]) == ("Build it", "success", ["make"])
     assert (failed["agent"], failed["status"]) == ("Bot X", "failure") and failed["path"].endswith("_Bot-X.md")
     shown = rawkomem("trace", "show", failed["trace_id"]).stdout
     assert "No network" in shown and "Nothing arrived." in shown and f"depended on   {first['id']}" in shown
-    assert [one["goal"] for one in json.loads(rawkomem("trace", "list", "--in-order", "--json").stdout)] == [
-        "Build it",
-        "Ship it",
-    ]
+    assert [one["goal"] for one in rawkomem.json("trace", "list", "--in-order")] == ["Build it", "Ship it"]
     assert "Ship it" in rawkomem("trace", "list", "--status", "failure").stdout
     assert "no trace found" in rawkomem("trace", "list", "--status", "partial").stderr
     assert "unknown" not in rawkomem("check").stdout and rawkomem("list", "--kind", "trace").stdout.count("\n") == 2
@@ -131,7 +127,7 @@ def llmos(tmp_path_factory):
 
 
 def test_import_and_again(llmos, repository, rawkomem):
-    dry = json.loads(rawkomem("trace", "project", "import", str(llmos), "--dry-run", "--json").stdout)
+    dry = rawkomem.json("trace", "project", "import", str(llmos), "--dry-run")
     assert len(dry["entries"]) == 10 and not repository.list()
     assert "10 stored" in rawkomem("trace", "project", "import", str(llmos)).stderr
     rows = {row.title: row for row in repository.list()}

@@ -119,9 +119,6 @@ def test_answers_are_the_same_in_every_order():
     assert told(shuffled) == told(memories)
 
 
-# Deciding on links
-
-
 @pytest.mark.parametrize(
     ("first", "second", "type", "says"),
     [

@@ -1,7 +1,5 @@
 """A census made by hand: memories as entries, similarity from vectors that a test chooses."""
 
-from __future__ import annotations
-
 from array import array
 from zlib import crc32
 

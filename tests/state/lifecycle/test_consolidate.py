@@ -26,9 +26,6 @@ def told(plan: Plan) -> list[tuple[str, str]]:
 X, NEAR_X = turned(("x", 1)), turned(("x", 1), ("y", 0.42))  # cosine about 0.92
 
 
-# Duplicates
-
-
 def test_the_most_trusted_of_duplicates_is_kept_then_the_oldest():
     entries = [
         said("a", 3, title="T", body="one"),
@@ -62,9 +59,6 @@ def test_alike_but_not_the_same(other):
     assert not plan_dedupe(census_of(said("a", 2, **first), said("b", 1, **{**first, **other})), near).entries
 
 
-# Corroboration
-
-
 def test_the_earlier_is_confirmed_by_other_sources_each_once():
     entries = [
         said(f"m{n}", 9 - n, title="T", by=by) for n, by in enumerate(("planner", "planner", "tester", "tester"))
@@ -79,11 +73,6 @@ def test_the_earlier_is_confirmed_by_other_sources_each_once():
     assert (CORROBORATED, "m2") in after.memories["m0"].links
     assert not plan_corroborations(after, similar({"m0": X, "m2": NEAR_X, "m3": NEAR_X}).later).entries
 
-
-# Contradictions
-
-
-# Compress
 
 CLUSTER = {f"m{n}": turned(("x", 1), (f"m{n}", 0.6)) for n in range(4)}
 
@@ -127,8 +116,6 @@ def test_five_digests_a_day():
     assert len(plan.entries) == 5
     assert not plan_digests(census.after(plan), similar(vectors).pairs, Digesting()).entries
 
-
-# The whole
 
 BODIES = ("Redis caches sessions.", "Redis caches the sessions.", "At most 60.", "At most 600.", "Never retry.")
 DIRECTIONS = [((a, 1.0), (b, weight)) for a in "xyz" for b in "uv" for weight in (0.0, 0.3, 0.42, 0.7)]

@@ -21,7 +21,7 @@ def test_the_columns_are_those_of_the_rfc():
 def test_a_lesson_has_its_pattern_and_its_heritage(repository, rawkomem):
     lesson, _ = repository.lessons.learn(AUTH)
     repository.lessons.inherit(lesson.id, ("ship",), ("fast",), ())
-    shown = json.loads(rawkomem("show", lesson.id, "--json").stdout)
+    shown = rawkomem.json("show", lesson.id)
     assert shown["lesson_pattern_id"] == pattern_id(AUTH.error_pattern, AUTH.applicable_scope)
     assert json.loads(shown["heritage_chain"]) == {"intentChain": ["ship"], "hypotheses": ["fast"], "rationales": []}
     for condition in (f"lesson_pattern_id = '{shown['lesson_pattern_id']}'", "heritage_chain LIKE '%ship%'"):
