@@ -82,7 +82,6 @@ from rawkomem.text.prose import (
     topic_slug,
     without_code,
 )
-from rawkomem.text.prose import escaped_line as plain_line
 from rawkomem.text.safe import safe_body, safe_title
 from rawkomem.text.scripts import mixed_script
 
@@ -332,7 +331,6 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "without_markup": without_markup,
     "read_skill": read_skill,
     "cut_headings": cut_headings,
-    "plain_line": plain_line,
     "fronts": lambda text: fronts(lines_of(text)),
     "names_in": lambda text: names_in(lines_of(text)),
     "conditions_in": lambda text: conditions_in(lines_of(text)),
