@@ -436,13 +436,20 @@ class Core:
         """Return every entry about a memory, in order, with the changes that it made."""
         from ..state.history import history
 
-        def read() -> Sequence[HistoryStep]:
-            id = self.resolve(name)
-            together = self.together()
-            together.memory(id)
-            return history(together.entries(id), self.vouching())
+        return self.read(lambda: history(self._effective(name), self.vouching()))
 
-        return self.read(read)
+    def counts_last(self, name: str) -> bool:
+        """Return whether the last change of a memory counts."""
+        from ..state.history import counts_last
+
+        return self.read(lambda: counts_last(self._effective(name), self.vouching()))
+
+    def _effective(self, name: str) -> Sequence[Entry]:
+        """Return the entries about a memory; those that lose to another memory have no effect."""
+        id = self.resolve(name)
+        together = self.together()
+        together.memory(id)
+        return together.entries(id)
 
     def together(self) -> FoldTogether:
         """Return what folds memories that supersede one another. Call it only inside `read`."""

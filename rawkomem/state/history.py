@@ -100,6 +100,7 @@ def history(
             accepted[entry.id], last = [], entry.id
     steps: list[HistoryStep] = []
     before: Memory | None = None
+    now: Memory | None
     for place, entry in enumerate(ordered):
         if parts and entry.changes and entry.id not in accepted:
             word = "undone" if entry.id in undone else "proposed"
@@ -107,14 +108,25 @@ def history(
                 HistoryStep(entry, f"{word}: {_step_words(entry)}", (), counts=False)
             )
             continue
-        now = fold(ordered[: place + 1])
-        if before is not None:
+        if before:
             now = after(before, [entry, *accepted.get(entry.id, ())])
+        else:
+            now = fold(ordered[: place + 1])
         changes = _known_differences(entry, before, now) if before and now else ()
         words = _step_words(entry) + EDITED * (entry.creates and entry.id in edited)
         steps.append(HistoryStep(entry, words, changes))
         before = now
     return steps
+
+
+def counts_last(entries: Iterable[Entry], vouches: Vouches | None = None) -> bool:
+    """Return whether the last change of a memory counts; it does not if a person vouches for the memory only."""
+    ordered, creating = in_fold_order(entries, vouches)
+    last = next((entry for entry in reversed(ordered) if entry.changes), None)
+    if creating is None or last is None:
+        return True
+    counting = split_changes(creating, ordered, vouches).counting
+    return any(entry.id == last.id for entry in counting)
 
 
 def _known_differences(

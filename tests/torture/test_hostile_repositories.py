@@ -54,7 +54,7 @@ def check_commands(rawkomem, shown: str) -> None:
         assert starts(rawkomem.process, *words) < MAX_QUESTION_STARTS, words
     asked = json.dumps({"session_id": "s", "prompt": "deploy the service", "cwd": str(rawkomem.folder)})
     assert starts(rawkomem.process, "hook", "claude", "prompt", input=asked) < MAX_QUESTION_STARTS
-    for words in (("list",), ("stats",), ("show", shown)):
+    for words in (("list",), ("stats",), ("show", shown), ("why", shown)):
         assert starts(rawkomem, *words, check=None) < MAX_READING_STARTS, words
 
 

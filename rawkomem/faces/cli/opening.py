@@ -119,7 +119,7 @@ def decision(
 
 def note_if_uncounted(repository: Repository, name: str) -> None:
     """Say that the last change of a memory has no effect yet, if a person vouches for the memory and not for the change."""
-    if not repository.history(name)[-1].counts:
+    if not repository.core.counts_last(name):
         note("this has no effect until a person commits it")
 
 
