@@ -62,6 +62,7 @@ def session_places(layout: Layout) -> dict[str, str]:
         "codex": os.path.join(home_of("codex"), "sessions"),
         "gemini": os.path.join(home_of("gemini"), "tmp"),
         "specstory": os.path.join(project, ".specstory", "history"),
+        "aider": os.path.join(project, ".aider.chat.history.md"),
     }
 
 
@@ -76,7 +77,7 @@ def find_sessions(layout: Layout) -> list[str]:
 
 
 def sessions_of(layout: Layout, name: str) -> list[str]:
-    """Return the transcripts of a project that a host or SpecStory stores; empty for other hosts."""
+    """Return the transcripts of a project that a host, SpecStory or aider stores; empty for other hosts."""
     project = os.path.realpath(layout.project)
     place = session_places(layout).get(name, "")
     if name == "codex":
@@ -90,6 +91,8 @@ def sessions_of(layout: Layout, name: str) -> list[str]:
         ]
     if name == "gemini":
         return [*_chats(place, project)]
+    if name == "aider":
+        return [place] if os.path.isfile(place) else []
     pattern = {"claude": "*.jsonl", "specstory": "*.md"}.get(name)
     return _files_like(place, pattern) if pattern else []
 

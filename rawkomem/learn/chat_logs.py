@@ -1,5 +1,5 @@
-"""Chat logs as turns: Markdown or plain text in which lines name the speaker, and SpecStory's
-histories.
+"""Chat logs as turns: Markdown or plain text in which lines name the speaker, and the histories of
+SpecStory and aider.
 """
 
 from __future__ import annotations
@@ -7,11 +7,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
+from operator import itemgetter
 
 from ..model.values import now
 from ..text.chunks import fence_after
-from .turns import ASSISTANT, NOBODY, ROLES, SUBAGENT, TOOL, USER, Turn, time_of
+from .turns import (
+    ASSISTANT,
+    NOBODY,
+    ROLES,
+    SUBAGENT,
+    SYSTEM,
+    TOOL,
+    USER,
+    Turn,
+    time_of,
+)
 
 # Read chat logs in Markdown or plain text, in which lines name the speaker. A text without such
 # lines is one turn.
@@ -262,3 +273,46 @@ def _in_order(times: Sequence[tuple[int, int]], began: int) -> set[int]:
         elif low <= at <= after[place] + MAX_LATE_MILLISECONDS:
             kept.add(number)
     return kept
+
+
+# Read aider's history: the chats of a project in one file. Aider ends its own lines and those of a
+# person with two spaces. Code in an answer may look like either.
+
+AIDER_STARTED = re.compile(r"# aider chat started at ([\d-]{10} [\d:]{8})$")
+AIDERS_LINE = re.compile(r"> .*  $")
+PERSONS_LINE = re.compile(r"####(?: (.*))?  $")
+NOTHING_TYPED = "<blank>"
+# a command that asks the model; others are for aider itself
+ASKING_COMMAND = re.compile(r"/(?:ask|code|architect|context) +")
+
+
+def is_aiders(lines: Iterable[str]) -> bool:
+    """Return whether a text that starts with these lines is aider's history."""
+    return any(map(AIDER_STARTED.match, lines))
+
+
+def turns_of_aider(lines: Iterable[str]) -> Iterator[Turn]:
+    """Yield the turns of a history. What aider said for itself is a turn of the host."""
+    for (role, at), said in groupby(_aider_lines(lines), key=itemgetter(0, 1)):
+        text = "\n".join(line for *_, line in said).strip()
+        if role == USER:
+            text = ASKING_COMMAND.sub("", text, count=1)
+            role = SYSTEM if text.startswith("/") or text == NOTHING_TYPED else USER
+        yield Turn(role, text, at)
+
+
+def _aider_lines(lines: Iterable[str]) -> Iterator[tuple[str, int, str]]:
+    """Yield the speaker, the start of the chat and the words of each line."""
+    at = 0
+    fence = ""
+    for line in lines:
+        if started := AIDER_STARTED.match(line):
+            at, fence = time_of(started[1]), ""
+        elif AIDERS_LINE.match(line):
+            fence = ""  # an answer that was interrupted
+            yield SYSTEM, at, line
+        elif not fence and (typed := PERSONS_LINE.match(line)):
+            yield USER, at, typed[1] or ""
+        else:
+            fence = fence_after(fence, line)
+            yield ASSISTANT, at, line

@@ -28,8 +28,10 @@ from ..text.safe import (
     JSON_KEYS,
 )
 from .chat_logs import (
+    is_aiders,
     is_history,
     session_of_history,
+    turns_of_aider,
     turns_of_history,
     turns_of_log,
 )
@@ -297,7 +299,7 @@ class Transcript:
         start = self._look_ahead().lstrip(BLANKS)[:1]
         if start not in (b"{", b"["):
             head = [*map(_decoded_line, self._ahead)]
-            read = turns_of_log
+            read = turns_of_aider if is_aiders(head) else turns_of_log
             if is_history(head):
                 stem = os.path.splitext(os.path.basename(self._name))[0]
                 self.session = session_of_history(head) or stem

@@ -106,7 +106,7 @@ def learn_command(
 ) -> None:  # fmt: skip
     """Find corrections and rules in a past agent session.
 
-    FILES are transcripts of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, histories of SpecStory, or
+    FILES are transcripts of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, histories of SpecStory or aider, or
     chat logs (Markdown or JSON); '-' reads standard input. The command makes drafts of corrections, rules,
     preferences and decisions of the person, of statements that the person agreed to, of fixes, and of edits of
     files such as CLAUDE.md. 'rawkomem drafts' lists them. Nothing becomes a memory until you keep its draft. Reading a
@@ -278,7 +278,7 @@ def replay_command(
 
     SESSION is a transcript that 'rawkomem learn' reads, or a file of recorded sessions (JSON, or .xz). Without
     SESSION, the command takes the last sessions of this project: sessions that hooks saw, transcripts of Claude
-    Code, Codex and Gemini CLI, and histories of SpecStory.
+    Code, Codex and Gemini CLI, and histories of SpecStory and aider.
 
     A memory would have prevented a correction if it says the same and its text reaches the agent before: at the start,
     with an earlier prompt, or at a command or a file to which it applies. It does not count if the agent of that session had received it, or
