@@ -77,6 +77,13 @@ def many_votes(memories: Path, votes: int = 50_000, files: int = 15) -> None:
         write(memories, f"votes-{file:02}", "\n---\n\n".join(said))
 
 
+def many_links(memories: Path, links: int = 10_000) -> None:
+    """Write one memory with many entries that link it."""
+    write(memories, "linked", entry("linked"))
+    said = (f"---\nkind: link\nid: l{n}\nabout: linked\nat: 2026-01-01\nto: m{n}\n---\n" for n in range(links))
+    write(memories, "links", "\n---\n\n".join(said))
+
+
 def long_lines(memories: Path, files: int = 5) -> None:
     """Write megabyte-long lines: of words, of one word, of brackets, of backticks."""
     for file in range(files):
@@ -90,6 +97,6 @@ ALL = {
     make.__name__: make
     for make in (
         expensive_regexes, large_file, tiny_files, many_conditions, deep_nesting, large_frontmatters, many_entries,
-        many_votes, long_lines,
+        many_votes, many_links, long_lines,
     )
 }  # fmt: skip

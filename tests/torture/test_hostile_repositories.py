@@ -20,7 +20,7 @@ from tests.torture.helpers import assert_equals_rebuild
 
 MAX_FIRST_SECONDS = 3 * indexing.MAX_ANSWER_SYNC_S  # of processor time: a sync, the process that reads ahead, a batch
 MAX_QUESTION_STARTS = 60  # of a question on a complete index
-MAX_READING_STARTS = 80  # of list, show and stats
+MAX_READING_STARTS = 80  # of list, show, why and stats
 MAX_VOTE_RATIO = 4  # of a vote on a memory with 5,000 entries to one on a memory with one entry
 QUESTIONS = (("inject", "deploy the service"), ("search", "deploy the service"))
 SMALL = {
@@ -32,6 +32,7 @@ SMALL = {
     "large_frontmatters": (10, "quoted-none"),
     "many_entries": (6_000, "m1"),
     "many_votes": (3_000, "voted"),
+    "many_links": (1_000, "linked"),
     "long_lines": (1, "words-0"),
 }
 

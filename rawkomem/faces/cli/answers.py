@@ -260,7 +260,9 @@ def _formed(value: Any, form: str) -> Any:
     if form == "indent":
         return indented(value)
     if form.isdecimal():
-        return one_line(as_text(value), int(form))
+        chars = int(form)
+        shown = value[:chars] if isinstance(value, (list, tuple)) else value
+        return one_line(as_text(shown), chars)
     if isinstance(value, (int, float)) and form:
         return format(value, form)
     return format(as_text(value), form)
