@@ -66,6 +66,7 @@ HIDDEN_FIELDS = ("entries", "updated", "amended", "path", "line", "first_observe
                "vouched", "proposed", "retracted", "superseded_at", "amended_in", "reviewed_in", "confirmed_by")  # fmt: skip
 
 
+MAX_LISTED = 20  # items of a list that a history shows whole before and after a change
 OTHER_VALUE = "(another value)"  # one that is no longer in any file
 EDITED = "; edited in its file after it was changed, and the edit waits for a review"
 
@@ -159,7 +160,22 @@ def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object]
         for name, value in as_dict(now).items()
         if name not in HIDDEN_FIELDS
     )
-    return tuple((name, old, value) for name, old, value in pairs if old != value)
+    return tuple(
+        (name, *_what_differs(old, value)) for name, old, value in pairs if old != value
+    )
+
+
+def _what_differs(old: object, new: object) -> tuple[object, object]:
+    """Return two values; of long lists, only the items that the other one lacks."""
+    if not (isinstance(old, tuple) and isinstance(new, tuple)):
+        return old, new
+    if max(len(old), len(new)) <= MAX_LISTED:
+        return old, new
+    before, now = set(old), set(new)
+    return (
+        tuple(item for item in old if item not in now),
+        tuple(item for item in new if item not in before),
+    )
 
 
 # The explanation of a memory: the parts of its trust, connections, conflicts, history and

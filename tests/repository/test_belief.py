@@ -256,3 +256,14 @@ def test_contradictions_are_those_of_all_memories_and_follow_changes(repository,
     assert repository.beliefs.contradictions() == [pair] and read == []
     repository.amend(newer.entry.id, body="Use npm for the frontend.")
     assert repository.beliefs.contradictions() == []
+
+
+def test_the_history_of_a_long_list_shows_what_each_change_added(repository, keys):
+    others = [repository.add(f"Fact {number}.").id for number in range(22)]
+    for other in others:
+        repository.graph.link(keys, other)
+    steps = repository.history(keys)
+    assert steps[20].changes == (
+        ("links", tuple(("related", id) for id in others[:19]), tuple(("related", id) for id in others[:20])),
+    )
+    assert steps[-1].changes == (("links", (), (("related", others[-1]),)),)

@@ -20,7 +20,7 @@ from tests.torture.helpers import assert_equals_rebuild
 
 MAX_FIRST_SECONDS = 3 * indexing.MAX_ANSWER_SYNC_S  # of processor time: a sync, the process that reads ahead, a batch
 MAX_QUESTION_STARTS = 60  # of a question on a complete index
-MAX_READING_STARTS = 80  # of list, show, why and stats
+MAX_READING_STARTS = 80  # of commands that read
 MAX_VOTE_RATIO = 4  # of a vote on a memory with 5,000 entries to one on a memory with one entry
 QUESTIONS = (("inject", "deploy the service"), ("search", "deploy the service"))
 SMALL = {
@@ -55,7 +55,7 @@ def check_commands(rawkomem, shown: str) -> None:
         assert starts(rawkomem.process, *words) < MAX_QUESTION_STARTS, words
     asked = json.dumps({"session_id": "s", "prompt": "deploy the service", "cwd": str(rawkomem.folder)})
     assert starts(rawkomem.process, "hook", "claude", "prompt", input=asked) < MAX_QUESTION_STARTS
-    for words in (("list",), ("stats",), ("show", shown), ("why", shown)):
+    for words in (("list",), ("stats",), ("show", shown), ("why", shown), ("history", shown, "--json")):
         assert starts(rawkomem, *words, check=None) < MAX_READING_STARTS, words
 
 

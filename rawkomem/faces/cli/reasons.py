@@ -55,7 +55,7 @@ STEP = Fields(
 def history_command(repository: Repository, id: str, last: int) -> Any:
     """Show every change of a memory, oldest first.
 
-    Each entry is shown with the fields that it changed.
+    Each entry is shown with the fields that it changed; of a list of more than 20 items, with the items that it added or removed.
 
     Examples:
       rawkomem history ID
