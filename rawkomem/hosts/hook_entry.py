@@ -52,7 +52,7 @@ def run_hook(folder: str, arguments: list[str]) -> None:
         # an agent may pass a folder to a tool, too
         is_clear = bool(tool_input and named) and data.count(FOLDER_KEY) == 1
         known = _tables_of(folder, named) if is_clear else {}
-        searched = (named + tool_input).lower()
+        searched = _unquoted(named + tool_input).lower()
         marks = [mark for table in known.values() for mark in table.marks]
         is_unmarked = bool(known) and not any(mark in searched for mark in marks)
         guards_paths = any(table.guards_paths for table in known.values())
@@ -63,6 +63,11 @@ def run_hook(folder: str, arguments: list[str]) -> None:
     from .hook_acts import run_act
 
     run_act(folder, arguments, data, known)
+
+
+def _unquoted(line: bytes) -> bytes:
+    """Return a shell line in JSON without line continuations, quotes and backslashes: a shell drops them in a name."""
+    return line.replace(rb"\\\n", b"").translate(None, b"\"'\\")
 
 
 def _may_write_by_link(tool_input: bytes) -> bool:

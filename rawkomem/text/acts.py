@@ -127,7 +127,10 @@ def _is_at(glob: str, path: str) -> bool:
 
 
 def _runs(pattern: str, line: str) -> bool:
-    if _mark(pattern) not in line.lower():
+    bare = line.replace("\\\n", "")  # a shell drops these, and quotes
+    for sign in "\"'\\":
+        bare = bare.replace(sign, "")
+    if _mark(pattern) not in bare.lower():
         return False  # the usual case: nothing more is loaded
     from .commands import fits_command
 

@@ -418,6 +418,15 @@ def test_a_link_in_the_project_leads_around_no_guard(host, call, rule, tell, tab
     assert decision(tell(host, "before-tool", call))[0] == "deny"
 
 
+@pytest.mark.parametrize("line", ["t'ou'ch x", '"to"uch x', r"\touch x", "ls; to\\\nuch x"])
+@pytest.mark.parametrize("host", ["claude", "copilot"])
+def test_a_name_that_the_shell_puts_together_leads_around_no_guard(line, host, rule, tell, tabled):
+    rule("deny")
+    tabled()
+    call = shell(line) if host == "claude" else copilot(toolName="bash", toolArgs=json.dumps({"command": line}))
+    assert decision(tell(host, "before-tool", call))[0] == "deny"
+
+
 @pytest.mark.parametrize(
     "call",
     [
