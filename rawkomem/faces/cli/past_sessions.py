@@ -12,6 +12,7 @@ from contextlib import ExitStack
 import click
 from click import Path, argument, confirm, open_file
 
+from ...files.layout import Layout
 from ...files.private import lock
 from ...hosts.replay import (
     COVERED,
@@ -87,7 +88,7 @@ RUN = Fields(
 
 @verb(
     "learn",
-    argument("files", nargs=-1, required=True, type=Path(exists=True, allow_dash=True)),
+    argument("files", nargs=-1, type=Path(exists=True, allow_dash=True)),
     "--agent TEXT: The agent of the session. Default: the program that wrote the transcript.",
     "--task TEXT: The task of the session. Default: the first request of the person.",
     f"--result {'|'.join(RUN_RESULTS)}: The result of the session.",
@@ -104,10 +105,11 @@ def learn_command(
     repository: Repository, files: tuple[str, ...], agent: str, task: str, result: str | None, error: str, ask: bool,
     again: bool, reviews: bool, dry_run: bool,
 ) -> None:  # fmt: skip
-    """Find corrections and rules in a past agent session.
+    """Find corrections and rules in past agent sessions.
 
     FILES are transcripts of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, histories of SpecStory or aider, or
-    chat logs (Markdown or JSON); '-' reads standard input. The command makes drafts of corrections, rules,
+    chat logs (Markdown or JSON); '-' reads standard input. Without FILES, the command reads all sessions of this
+    project that it finds, as 'rawkomem replay' does. It makes drafts of corrections, rules,
     preferences and decisions of the person, of statements that the person agreed to, of fixes, and of edits of
     files such as CLAUDE.md. 'rawkomem drafts' lists them. Nothing becomes a memory until you keep its draft. Reading a
     session twice adds nothing.
@@ -119,8 +121,8 @@ def learn_command(
     output of 'gh api repos/OWNER/NAME/pulls/NUMBER/comments', and of GitLab's discussions and notes.
 
     Examples:
+      rawkomem learn
       rawkomem learn SESSION --dry-run
-      rawkomem learn SESSION
       rawkomem learn --reviews comments.json
     """
     if is_learning():
@@ -128,11 +130,15 @@ def learn_command(
             "nothing is learned: rawkomem itself runs the model that started this command"
         )
         return
+    if not files and not reviews:
+        files = _own_sessions(repository.layout)
     for name in files:
         if name != "-" and not os.path.isfile(name) and not os.path.isdir(name):
             hint = "use '-' to read a transcript from standard input"
             raise BadInput(f"{name} is neither a file nor a folder", hint)
     if reviews:
+        if not files:
+            raise BadInput("--reviews reads no file", "name one, or '-'")
         if any((agent, task, result, error, ask, again)):
             other = "--reviews goes with --dry-run and --json only"
             raise BadInput(other, "leave out the other options")
@@ -147,6 +153,19 @@ def learn_command(
     with open_file(files[0], "rb") as file:
         learned = repository.learning.learn(file, run, dry_run)
     _answer_learned(learned, LEARNED, dry_run)
+
+
+def _own_sessions(layout: Layout) -> tuple[str, ...]:
+    """Return the sessions of the project; raise NotFound if there are none."""
+    if found := find_sessions(layout):
+        return tuple(found)
+    raise _no_session(layout, "learn")
+
+
+def _no_session(layout: Layout, command: str) -> NotFound:
+    looked = ", ".join(session_places(layout).values())
+    hint = f"looked in {looked}; name a transcript: 'rawkomem {command} FILE'"
+    return NotFound("no past session was found", hint)
 
 
 def _learn_reviews(repository: Repository, files: Sequence[str], dry_run: bool) -> None:
@@ -298,11 +317,7 @@ def replay_command(
             "use a transcript that names its speakers: 'rawkomem docs learning' lists the formats",
         )
     if not pasts:
-        looked = ", ".join(session_places(layered.layout).values())
-        raise NotFound(
-            "no past session was found",
-            f"looked in {looked}; name a transcript: 'rawkomem replay FILE'",
-        )
+        raise _no_session(layered.layout, "replay")
     replayed = []
     for number, past in enumerate(pasts, 1):
         note(

@@ -26,5 +26,10 @@ def test_who_said_what():
 def test_a_session_in_the_project_is_found(project, rawkomem):
     (project / ".aider.chat.history.md").write_bytes(SAMPLE.read_bytes())
     assert "2 ✗ not covered" in " ".join(rawkomem("replay").stdout.split())
-    (draft,) = rawkomem.json("learn", ".aider.chat.history.md")["drafts"]
+    (draft,) = rawkomem.json("learn")["drafts"]
     assert "Never write your own retry loop" in draft["text"]
+
+
+def test_a_project_without_sessions_is_told_where_they_were_searched(rawkomem):
+    said = rawkomem("learn", check=1).stderr
+    assert "no past session was found (looked in" in said and "'rawkomem learn FILE'" in said
