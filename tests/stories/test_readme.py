@@ -1,6 +1,7 @@
 """What the README promises, in its own words: each test names the sentence that it tries."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -14,6 +15,7 @@ from tests.commands import ROOT
 from tests.git.gitting import AGENT, PERSON
 from tests.hosts.hooks.payloads import claude, codex, copilot, cursor, gemini
 from tests.hosts.hooks.test_acts import decision
+from tests.learn.session.sessions import claude_code
 from tests.stories.conftest import README
 from tests.stories.others import write_others
 from tests.stories.requests import RULE, TESTS, UNRELATED
@@ -60,6 +62,17 @@ def test_tuesday(others, is_committed, talk, person, memories, git, rawkomem):
         assert RULE in told and "verified" in told and "not verified" not in told, (prompt, told)
     for number, prompt in enumerate(UNRELATED):
         assert RULE not in talk(f"s-other-{number}").prompt(prompt), prompt
+
+
+@promises("rawkomem learn makes drafts of the sessions that you had before.")
+def test_sessions_before_the_installation(project, rawkomem, monkeypatch, tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home))
+    folder = home / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", os.path.realpath(project))
+    folder.mkdir(parents=True)
+    (folder / "before.jsonl").write_bytes(claude_code())
+    assert "No, use pnpm, not npm." in rawkomem("learn").stdout
+    assert "pnpm" in rawkomem("drafts").stdout
 
 
 @promises(
