@@ -74,7 +74,7 @@ Maintain
 + tidy        tidy                Merge duplicates, write digests, archive old memories.
 + export      importing           Export memories for other tools.
 + try         measure             Try out a condition, a redaction or a vector on a text.
-+ bench       measure             Measure speed, recall, learning and redaction.
++ bench       measure             Measure speed, recall and learning.
 + mcp         servers             Run the MCP server for agents.
 + lsp         servers             Run the language server for editors.
 """
