@@ -400,9 +400,7 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     repository = Repository(layout)
     commit = CheckedCommit(layout, branch, repository.beliefs.predicates())
     # a branch cannot turn this off for its own review
-    values, _ = read_values(
-        branch.base_file("config.yaml"), "config.yaml", repository=True
-    )
+    values, _ = read_values(branch.base_settings(), "config.yaml", repository=True)
     append_only = repository.settings.append_only or any(
         key == "appendOnly" and value is True for key, _, value in values
     )
