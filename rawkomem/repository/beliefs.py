@@ -13,8 +13,8 @@ from ..exchange.sources import is_from, places_of
 from ..files.append import Written, in_one_change_file
 from ..files.machine_records import PERSON, Arrivals
 from ..index.catalogue import DERIVES, memory_of
-from ..index.claims import memories_claiming, opposed_keys, pending_conflicts
 from ..index.standings import Believed
+from ..index.statements import memories_claiming, opposed_keys, pending_conflicts
 from ..index.stores.database import COMPARED
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import NotFound

@@ -47,12 +47,12 @@ Remember
 Find
   search      -                   Find memories that match a question.
   inject      -                   Print the memories that an agent needs for a task.
-  list        listing             List memories, most recently changed first.
-  show        listing             Show one memory.
-  why         reasons             Explain why a memory is injected or trusted, or why not.
-+ context     reasons             Print what is known about a subject, within a token budget.
+  list        showing             List memories, most recently changed first.
+  show        showing             Show one memory.
+  why         showing             Explain why a memory is injected or trusted, or why not.
++ context     showing             Print what is known about a subject, within a token budget.
 + stats       -                   Count memories and show how often they are used.
-+ history     reasons             Show every change of a memory, oldest first.
++ history     showing             Show every change of a memory, oldest first.
 + diff        checks              Show how a branch changes the memories.
 Change
   amend       adding              Change a memory; the earlier text stays as history.
