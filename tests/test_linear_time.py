@@ -41,11 +41,10 @@ from rawkomem.hosts.hook_acts import acts_of
 from rawkomem.hosts.known_hosts import read_call
 from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn import cues
-from rawkomem.learn.chat_logs import turns_of_history
 from rawkomem.learn.drafts import choose_drafts, drafts_of_exchanges
 from rawkomem.learn.exchanges import exchanges, typed_in
 from rawkomem.learn.proposed_conditions import propose_conditions
-from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
+from rawkomem.learn.transcripts import Transcript, turns_of_history, without_injected, without_scaffolding
 from rawkomem.learn.turns import USER, RunFacts, Turn
 from rawkomem.llm import BRACE, MAX_BRACES
 from rawkomem.model.entries import Task, Unreadable

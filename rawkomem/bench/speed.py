@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, cycle, islice
@@ -27,15 +26,12 @@ from ..embed.minilm import MINILM_NAME
 from ..embed.static import STATIC_FILE, TokenVectors
 from ..files.installation import plan_start, write_start
 from ..files.layout import FOLDER, Layout
-from ..format.blocks import SEPARATOR
 from ..format.frontmatter import emit_entry, emit_fields
 from ..index.catalogue import Catalogue
-from ..index.stores.database import MEMORY, index_path, open_database
+from ..index.stores.database import index_path, open_database
 from ..model.entries import Entry, Task, Value
-from ..model.filters import Filter
 from ..model.values import record
 from ..repository import Repository
-from ..repository.machine import store_size
 
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
 GUARDS = 50  # memories that apply to acts
@@ -69,15 +65,13 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "rawkomem", *words]
 
 
-def measure_speed(
-    files: int, say: Callable[[str], None], changes: int = 0
-) -> list[Measure]:
-    """Return all figures for a repository with this many files and changes in a temporary folder."""
+def measure_speed(files: int, say: Callable[[str], None]) -> list[Measure]:
+    """Return all figures for a repository with this many files in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
-        say(f"writing {files} files of 1 to 4 kB, with {changes} changes")
+        say(f"writing {files} files of 1 to 4 kB")
         # as pip does when it installs
         compileall.compile_dir(os.path.dirname(os.path.dirname(__file__)), quiet=2)
-        make_repository(project, files, changes=changes)
+        make_repository(project, files)
         _write_guards(project)
         with embedder("static"):
             return _measure(project, say)
@@ -290,93 +284,6 @@ def _saved(project: str, number: int) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
-# `bench scale`: compares search stores on the same memories: time to fill, time of warm searches,
-# size.
-
-SHOWN_FILES = 5_000  # a fill shows its progress after as many files
-
-
-@record
-class Scale:
-    """The figures of one store."""
-
-    store: str
-    memories: int
-    passages: int
-    fill_s: float
-    fill_cpu_s: float  # of this process and its children, not of a server
-    p50_ms: float
-    p95_ms: float
-    cpu_ms: float  # CPU time of a search, of the same processes
-    mb: float
-    # of the machine in the last minute, when searches were measured: 1 for each busy core
-    load: float
-
-
-def measure_stores(
-    memories: int, stores: Sequence[str], say: Callable[[str], None]
-) -> list[Scale]:
-    """Measure all stores on one made-up repository."""
-    with (
-        tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project,
-        embedder("static"),
-    ):
-        say(f"writing {memories} memories of 1 to 4 kB")
-        make_repository(project, memories)
-        return [_measure_store(project, memories, store, say) for store in stores]
-
-
-def _measure_store(
-    project: str, memories: int, name: str, say: Callable[[str], None]
-) -> Scale:
-    repository = Repository.open(project, warn=lambda message: None, store=name)
-    try:
-        index = repository.core.index
-        # opened first: loading packages is not part of indexing
-        outside = index.outside()
-        began = time.monotonic()
-        before = _cpu_s()
-        index.sync(
-            lambda done, total: (
-                None if done % SHOWN_FILES else say(f"{name}: {done} of {total} files")
-            )
-        )
-        fill_s = time.monotonic() - began
-        fill_cpu_s = _cpu_s() - before
-        say(f"{name}: filled in {fill_s:.1f} s, {fill_cpu_s:.1f} s of CPU time")
-        before = _cpu_s()
-        p50_ms, p95_ms = call_times(repository.search, queries())
-        cpu_ms = (_cpu_s() - before) * 1000 / (WARM_UP_CALLS + TIMED_CALLS)
-        stored = store_size(repository.layout, name) + (
-            outside.served() if outside else 0
-        )
-        row = Scale(
-            store=name,
-            memories=memories,
-            passages=len(index.store.vectors(Filter())),
-            fill_s=fill_s,
-            fill_cpu_s=fill_cpu_s,
-            p50_ms=p50_ms,
-            p95_ms=p95_ms,
-            cpu_ms=cpu_ms,
-            mb=0.0 if name == MEMORY else stored / 1e6,
-            load=os.getloadavg()[0],
-        )
-        if outside:  # on a server; other data is deleted with the folder
-            outside.erase()
-            outside.commit()
-    finally:
-        repository.close()
-    say(f"{name}: p50 {row.p50_ms:.0f} ms, p95 {row.p95_ms:.0f} ms, {row.mb:.0f} MB")
-    return row
-
-
-def _cpu_s() -> float:
-    """Return the CPU time so far of this process and its children."""
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
-
-
 # Write a made-up repository of any size: memories of 1 to 4 kB of English sentences on many subjects.
 
 VOCABULARY_WORDS = 8_000  # distinct words; a team's notes have about as many
@@ -402,21 +309,8 @@ SENTENCES = (
     "There is one {} for {}, one for {}, and none for {}.",
     "Ask the owner of {} before you delete a {}.",
 )
-# Kinds of changes and their share in percent: votes are frequent, changes of state are rare.
-CHANGES = {
-    "feedback": 40,
-    "reinforce": 20,
-    "amend": 15,
-    "corroborate": 10,
-    "dispute": 5,
-    "link": 5,
-    "supersede": 3,
-    "archive": 2,
-}
 AUTHORS = ("planner", "developer", "tester", "reviewer")
 SEED = 7  # of everything that is made up by chance
-# the time of the first changes, later than all memories
-CHANGES_AT_MS = 1_790_000_000_000
 
 
 class MadeProse:
@@ -449,47 +343,16 @@ class MadeProse:
         return text[0].upper() + text[1:]
 
 
-def make_repository(project: str, files: int, changes: int = 0) -> None:
-    """Write `.rawko/` into a project folder: this many files with one memory, and this many changes in them."""
+def make_repository(project: str, files: int) -> None:
+    """Write `.rawko/` into a project folder: this many files with one memory."""
     write_start(plan_start(project))
     prose = MadeProse()
     folder = os.path.join(project, ".rawko", "memories")
-    # By chance some files get no changes, and a few get many.
-    below = Counter(random.Random(SEED).choices(range(files), k=changes))
     for number in range(files):
         chance = random.Random(SEED * 1_000_003 + number)
-        entries = [memory_text(chance, prose, number)]
-        for nth in range(below[number]):
-            entries.append(change_text(chance, prose.words, number, files, nth))
         file = os.path.join(folder, f"memory-{number:06d}.md")
         with open(file, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(SEPARATOR.join(entries))
-
-
-def change_text(
-    chance: random.Random, words: list[str], number: int, files: int, nth: int
-) -> str:
-    """Return one change of a memory, later than the changes before it."""
-    kind = chance.choices(list(CHANGES), list(CHANGES.values()))[0]
-    other = f"memory-{chance.randrange(files):06d}"
-    extra: dict[str, Value] = {}
-    if kind == "feedback":
-        extra["signal"] = chance.choice(("helpful", "helpful", "harmful"))
-    elif kind == "supersede":
-        extra["supersededBy"] = other
-    elif kind == "link":
-        extra["to"] = [other]
-    return emit_entry(
-        Entry(
-            kind,
-            f"{kind}_{number:06d}_{nth}",
-            f"memory-{number:06d}",
-            at=CHANGES_AT_MS + nth,
-            by=chance.choice(AUTHORS),
-            extra=extra,
-            body=" ".join(chance.choices(words, k=60)) if kind == "amend" else "",
-        )
-    )
+            stream.write(memory_text(chance, prose, number))
 
 
 def vocabulary() -> list[str]:

@@ -426,10 +426,6 @@ class Rarity:
             self._known[word] = self._rate(self._vectors.find(word))
         return self._known[word]
 
-    def is_name(self, word: str) -> bool:
-        """Return whether a lower-case word is not in the vocabulary."""
-        return self._vectors.find(word) < 0
-
     def _rate(self, row: int) -> float:
         if row < 0:
             return 1.0

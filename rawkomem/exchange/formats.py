@@ -154,8 +154,6 @@ ROWS = (
         markdown_files,
         usual=MEMORY_BANKS,
     ),
-    # read as Markdown
-    # read as instructions
     Format("claude-rules", "rules of Claude Code", write=rule_files(PATHS_KEY, ".md")),
     Format(
         "copilot",

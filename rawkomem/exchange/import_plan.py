@@ -448,19 +448,21 @@ def _import_id(entry: Entry, place: str) -> str:
     return f"{CREATES[entry.kind].prefix}_{hex_hash(content, IMPORT_ID_DIGITS)}"
 
 
+ENTRIES_AT_ONCE = 200  # written under one lock
+
+
 def entries_to_write(
     decided: Sequence[ImportDecision],
-    at_once: int,
     about: Callable[[str], Sequence[Entry]],
 ) -> list[Plan]:
-    """Return an import in batches of about `at_once` entries, one lock each; keep a memory with its quarantine.
+    """Return an import in batches of about ENTRIES_AT_ONCE entries, one lock each; keep a memory with its quarantine.
 
     Changes are on disk before their memories. `about` returns the entries about an id: if a killed import left only
     its changes of a new memory there, they are not written again.
     """
     pieces: list[list[Entry]] = [[]]
     for item in decided:
-        if len(pieces[-1]) >= at_once:
+        if len(pieces[-1]) >= ENTRIES_AT_ONCE:
             pieces.append([])
         if item.what == "added":
             left = {entry.kind for entry in about(item.entry.id)}

@@ -53,7 +53,7 @@ def open_untrusted(file: str) -> apsw.Connection:
                 connection.config(getattr(apsw, f"SQLITE_DBCONFIG_{name}"), 0)
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
             connection.execute("PRAGMA query_only = 1")
-            connection.set_progress_handler(_stop_after(MAX_LOOKS), MAX_STEPS_AT_ONCE)
+            connection.set_progress_handler(_stop_after_looks(), MAX_STEPS_AT_ONCE)
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
             return connection
         except apsw.Error as error:
@@ -64,9 +64,9 @@ def open_untrusted(file: str) -> apsw.Connection:
     )
 
 
-def _stop_after(looks: int) -> Callable[[], bool]:
-    """Return a progress handler that ends a query after `looks` calls."""
-    left = iter(range(looks))
+def _stop_after_looks() -> Callable[[], bool]:
+    """Return a progress handler that ends a query after MAX_LOOKS calls."""
+    left = iter(range(MAX_LOOKS))
     return lambda: next(left, None) is None
 
 

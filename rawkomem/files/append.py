@@ -87,10 +87,12 @@ def is_change_file(path: str) -> bool:
     return path.startswith(f"{CHANGED}/")
 
 
-def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
-    """Yield the change files of an entry's memory and kind, from the months of the `ms` milliseconds before it."""
+def amendments_near(layout: Layout, entry: Entry) -> Iterator[str]:
+    """Yield the change files of an entry's memory and kind, from the months of the RETRY_MS before it."""
     start = _change_stem(entry)
-    for month in dict.fromkeys((_month_folder(entry.at - ms), _month_folder(entry.at))):
+    for month in dict.fromkeys(
+        (_month_folder(entry.at - RETRY_MS), _month_folder(entry.at))
+    ):
         yield from (
             f"{month}/{name}"
             for name in names_in(layout.path(month))
@@ -248,7 +250,7 @@ def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
     )
     for path in [
         *own,
-        *(amendments_near(layout, entry, RETRY_MS) if entry.changes else ()),
+        *(amendments_near(layout, entry) if entry.changes else ()),
     ]:
         file = layout.path(path)
         try:

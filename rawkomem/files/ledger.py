@@ -45,10 +45,10 @@ def last_blocks(layout: Layout, most: int = -1) -> list[LedgerRow]:
     return [LedgerRow(*values) for values in reversed(read(layout, sql, most))]
 
 
-def latest_operations(layout: Layout, operation: str, most: int) -> list[LedgerRow]:
-    """Return up to `most` operations of a kind, latest first."""
-    where = "WHERE operation_type = ? ORDER BY number DESC LIMIT ?"
-    rows = read(layout, f"SELECT {COLUMNS} FROM blocks {where}", operation, most)
+def latest_recalls(layout: Layout, most: int) -> list[LedgerRow]:
+    """Return up to `most` recalls, latest first."""
+    where = "WHERE operation_type = 'recall' ORDER BY number DESC LIMIT ?"
+    rows = read(layout, f"SELECT {COLUMNS} FROM blocks {where}", most)
     return [LedgerRow(*values) for values in rows]
 
 

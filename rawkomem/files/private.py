@@ -23,7 +23,6 @@ from .layout import (
     FOLDER_MODE,
     FOR_OTHERS,
     LOCAL,
-    MARKER,
     SAFE_FLAGS,
     Layout,
     check_own_file,
@@ -160,10 +159,10 @@ def secret_name(folder: str, stem: str, make: bool = False) -> str:
     return f"{start}-{secret}.db" if secret else f"{start}.db"
 
 
-def check_private(path: str, suffixes: tuple[str, ...]) -> None:
-    """Raise OSError unless, for each suffix, `path + suffix` does not exist or is a file that open_private accepts."""
+def check_private(path: str) -> None:
+    """Raise OSError unless a database and the files beside it do not exist or are files that open_private accepts."""
     private, _ = guard(path)
-    for suffix in suffixes:
+    for suffix in SUFFIXES:
         try:
             check_own_file(os.lstat(path + suffix), private)
         except FileNotFoundError:
@@ -361,14 +360,6 @@ def install_local(local: str) -> None:
             f"rawkomem: {other} was not made by you on this machine and is not used; your own files are in {name}"
             " beside it; for details, run 'rawkomem doctor'\n"
         )
-
-
-def adopt_local(local: str) -> None:
-    """Accept a folder that this user made with another config folder: store the secret in its marker's name."""
-    marker = next(name for name in os.listdir(local) if name.startswith(MARKER))
-    with _SecretsLocked():
-        secret = bytes.fromhex(marker.removeprefix(MARKER))
-        replace_private(secret_path(os.lstat(local).st_ino), secret, durable=True)
 
 
 class _SecretsLocked:

@@ -403,7 +403,7 @@ def _remove(path: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
 def _open_sealed(path: str, any_schema: bool = False) -> apsw.Connection | None:
     """Return a connection; None if the file is damaged, is a link, was not made here, or has another schema."""
     try:
-        check_private(path, SUFFIXES)
+        check_private(path)
     except OSError:
         return None
     try:

@@ -63,9 +63,9 @@ class Branch(Staged):
             )
         return known
 
-    def base_file(self, path: str) -> bytes:
-        """Return the bytes of a file below `.rawko` in BASE; empty if it does not exist."""
-        blob = self.parents[0].get(path, "")
+    def base_settings(self) -> bytes:
+        """Return the bytes of config.yaml in BASE; empty if it does not exist."""
+        blob = self.parents[0].get("config.yaml", "")
         return self.read([blob])[blob] if blob else b""
 
     def authors(self, paths: Iterable[str]) -> list[str]:

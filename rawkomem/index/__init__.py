@@ -4,8 +4,7 @@
 `catalogue`: its tables; files, entries and memories read back.
 `authors`: who committed which entry.
 `standings`: the standing of memories, and the trust in them.
-`claims`: memories that claim something about the same thing or contradict each other.
-`conditions`: whenToUse conditions, and which of them fire for a task.
+`statements`: whenToUse conditions and which of them fire for a task; claims, and sentences that contradict each other.
 `act_table`: the memories that apply to acts of an agent, in a file that hooks read.
 `sync`: compares the files with the index and reads those that changed.
 `ingest`: changed files into entries, folded memories, passages and documents; memories as of a past time.

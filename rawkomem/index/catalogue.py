@@ -302,7 +302,8 @@ class Catalogue:
 
     def docs_of(self, ids: Sequence[str]) -> dict[str, str]:
         """Return id → whole memory as JSON, for the ids that exist."""
-        return self._column("doc", ids)
+        sql = f"SELECT id, doc FROM memories WHERE id IN {marks(ids)}"
+        return dict(self.db.execute(sql, ids))
 
     def holds(self, text: str) -> bool:
         """Return whether any memory contains this text, ignoring case."""
@@ -386,10 +387,6 @@ class Catalogue:
         return [id for id, status, _ in same if status != "deleted"] or [
             id for id, _, _ in same
         ]
-
-    def _column(self, name: str, ids: Sequence[str]) -> dict[str, str]:
-        sql = f"SELECT id, {name} FROM memories WHERE id IN {marks(ids)}"
-        return dict(self.db.execute(sql, ids))
 
     def _rows(
         self, where: str = "", limit: int = -1, values: Sequence[str | int] = ()

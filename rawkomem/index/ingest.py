@@ -42,8 +42,7 @@ from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
 from .authors import HIDDEN, WITH_HIDDEN_AUTHOR
 from .catalogue import FIRST_HELD, ROW_COLUMNS, UNREAD, Catalogue, memory_of
-from .claims import Statements, drop_facts, put_claim
-from .conditions import put_conditions
+from .statements import Statements, drop_facts, put_claim, put_conditions
 from .stores.protocol import SearchStore
 from .stores.sqlite import BODY, WHEN, Document, Passage
 

@@ -13,8 +13,8 @@ from ..model.errors import RawkoError
 from ..model.values import Problem, record, warning
 from ..text.clean import one_line
 from .catalogue import Catalogue
-from .claims import pending_conflicts
 from .index import Index, worker_lock
+from .statements import pending_conflicts
 from .stores.database import BROKEN, in_memory
 
 MIN_FREE_CORES = 0.5  # cores that other processes must leave free for background work

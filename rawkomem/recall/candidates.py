@@ -5,8 +5,8 @@ fired; order them and drop outdated ones.
 from __future__ import annotations
 
 from ..embed.static import is_embeddable
-from ..index.claims import opposed
 from ..index.index import View
+from ..index.statements import opposed
 from ..model.entries import Memory
 from ..model.filters import Filter
 from ..model.values import (

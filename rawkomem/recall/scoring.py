@@ -200,9 +200,7 @@ def decay_factor(days: float) -> float:
 
 
 def _decay(memory: Memory, signals: Signals, question: Question) -> Value:
-    touched = max(
-        signals.accessed, memory.created, _time_said(memory, "lastAccessedAt")
-    )
+    touched = max(signals.accessed, memory.created, _last_access_said(memory))
     days = days_since(touched, question.at)
     given = str(extra_value(memory.extra, "confidence"))
     if given.isdecimal() and float(given) <= 100:
@@ -247,8 +245,8 @@ def score_before(memory: Memory) -> float:
     return max(MIN_FEEDBACK, min(MAX_FEEDBACK, value)) if math.isfinite(value) else 1.0
 
 
-def _time_said(memory: Memory, key: str) -> int:
-    given = extra_value(memory.extra, key)
+def _last_access_said(memory: Memory) -> int:
+    given = extra_value(memory.extra, "lastAccessedAt")
     return (read_time(given)[0] or 0) if isinstance(given, str) and given else 0
 
 

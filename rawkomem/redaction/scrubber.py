@@ -19,7 +19,7 @@ from ..text.chunks import (
 )
 from ..text.clean import clean, with_newlines
 from ..text.language import identity
-from ..text.prose import code_spans, scan_for_injection
+from ..text.prose import code_spans
 from .find import redact
 
 # characters; like RFC-0011's scrubber, it drops "short" and keeps sentences
@@ -283,12 +283,9 @@ class Scrubbed:
     text: str
     heading: str = ""
     section: str = UNNAMED_SECTION
-    source: str = ""
     position: int = 0
     tokens: int = 0
     digest: str = ""  # SHA-256 of the text
-    # patterns that look like instructions to a model; a hint for reviewers only
-    suspicions: tuple[str, ...] = ()
     rejected: str = ""  # why the chunk is not indexed; empty if it is
 
 
@@ -340,7 +337,6 @@ def annotate_chunks(chunks: Sequence[Chunk]) -> list[Scrubbed]:
             position=position,
             tokens=sum(count_tokens(part) for part in chunk.text.split("\n\n")),
             digest=hex_hash(chunk.text),
-            suspicions=scan_for_injection(chunk.text).patterns,
         )
         for position, chunk in enumerate(chunks)
     ]

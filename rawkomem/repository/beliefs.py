@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import (
     Callable,
-    Collection,
     Mapping,
     Sequence,
 )
@@ -14,8 +13,8 @@ from ..exchange.sources import is_from, places_of
 from ..files.append import Written, in_one_change_file
 from ..files.machine_records import PERSON, Arrivals
 from ..index.catalogue import DERIVES, memory_of
-from ..index.claims import memories_claiming, opposed_keys, pending_conflicts
 from ..index.standings import Believed
+from ..index.statements import memories_claiming, opposed_keys, pending_conflicts
 from ..index.stores.database import COMPARED
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import NotFound
@@ -23,7 +22,6 @@ from ..model.filters import Filter
 from ..model.ids import hex_hash
 from ..model.values import (
     ACTIVE,
-    TYPE_CHECKING,
     checked_share,
     now,
     record,
@@ -86,9 +84,6 @@ from ..state.trust import (
 )
 from .core import Wing, batches
 from .writing import arrival, as_one_change
-
-if TYPE_CHECKING:
-    pass
 
 REVIEWS_AT_ONCE = 200  # written under one lock
 
@@ -365,17 +360,15 @@ class Beliefs(Wing):
         settle: str = "",
         reason: str = "",
         by: str = "",
-        held_back: Collection[str] = (),
     ) -> Sequence[Memory]:
-        """Activate or reject the waiting memories of one source, except `held_back`; return them after the review.
+        """Activate or reject the waiting memories of one source; return them after the review.
 
         A memory that also comes from another source is not rejected, because the reviewer may trust that source.
         """
         waiting = [
             memory
             for memory in self.waiting(place)
-            if memory.id not in held_back
-            and (action != REJECT or all(_is_from_place(memory, place)))
+            if action != REJECT or all(_is_from_place(memory, place))
         ]
         if not waiting:
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"

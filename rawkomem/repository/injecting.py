@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..files.session_records import Told, last_access, note_told, note_use, told_to
-from ..index.conditions import fired_by
+from ..index.statements import fired_by
 from ..model.entries import Task
 from ..model.errors import NotFound, check_known
 from ..model.filters import DEFAULT_FILTER, Filter, without_records

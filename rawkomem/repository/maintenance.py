@@ -28,7 +28,6 @@ from ..files.archive import (
 from ..files.layout import walk
 from ..files.private import lock
 from ..files.records import fact, set_fact
-from ..files.session_records import Access, accesses
 from ..learn.learnings import (
     FAILED_KEY,
     is_consolidation_due,
@@ -384,10 +383,6 @@ class Lifecycle(Wing):
         links = len(linked_memories(census).get(memory.id, ()))
         ((_, access),) = self._core.with_access([memory])
         return strength_of(memory, links, census.now, access.count, access.last)
-
-    def accesses(self) -> Mapping[str, Access]:
-        """Return, for each memory, the number of injections on this machine and the time of the last one."""
-        return accesses(self._layout)
 
     def purge(self, name: str) -> Sequence[str]:
         """Remove every entry about a memory and every copy of its text; return the paths that changed.

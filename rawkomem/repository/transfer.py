@@ -16,6 +16,7 @@ from ..exchange.formats import (
     write_format,
 )
 from ..exchange.import_plan import (
+    ENTRIES_AT_ONCE,
     ImportDecision,
     MemoriesHere,
     Read,
@@ -54,7 +55,7 @@ from ..files.ledger import (
     Verdict,
     append_to_ledger,
     last_blocks,
-    latest_operations,
+    latest_recalls,
     verify_ledger,
 )
 from ..files.machine_records import note_rule_files
@@ -73,7 +74,6 @@ from .core import Core, Wing, batches
 from .mesh_tables import export_yamo
 from .writing import Stored, as_one_change
 
-ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA_IMPORT = "import"
 READ_KEYS = {
     *KEY_NAMES,
@@ -202,7 +202,7 @@ class Exchange(Wing):
                 lambda: [
                     (plan, via)
                     for items, via in ((used, ""), (others, VIA_IMPORT))
-                    for plan in entries_to_write(items, ENTRIES_AT_ONCE, entries)
+                    for plan in entries_to_write(items, entries)
                 ]
             )
             for number, (plan, via) in enumerate([] if dry_run else plans, 1):
@@ -484,7 +484,7 @@ class Ledger(Wing):
     def asked(self, limit: int) -> list[tuple[int, str]]:
         """Return (time, question) of the last recalls, latest first."""
         questions = []
-        for row in latest_operations(self._layout, "recall", limit):
+        for row in latest_recalls(self._layout, limit):
             for line in row.yamo_text.split("\n"):
                 if line.startswith(QUERY) and line not in (QUERY, f"{QUERY};"):
                     question = line.removeprefix(QUERY).removesuffix(";")

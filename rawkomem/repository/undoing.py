@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import (
-    Iterable,
     Mapping,
     Sequence,
 )
@@ -17,11 +16,10 @@ from ..files.machine_records import PERSON, note_change, read_changes
 from ..files.reading import read_data
 from ..files.replace import Replacing
 from ..git.runner import committed_files, tracked_files, untracked_files
-from ..model.entries import Change, Entry, Memory, Plan
+from ..model.entries import Change, Entry, Plan
 from ..model.errors import NotFound, Refused
 from ..model.ids import new_id
 from ..model.values import (
-    TYPE_CHECKING,
     now,
     record,
     replace,
@@ -37,9 +35,6 @@ from ..state.history import (
     plan_undo,
 )
 from .core import Wing
-
-if TYPE_CHECKING:
-    pass
 
 DROPPED = "drop"  # starts the names of changes that dropped a draft
 EARLIER_HINT = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
@@ -125,10 +120,6 @@ class Undoing(Wing):
                 for change in undoable[: limit or None]
             ]
         )
-
-    def known(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """Return the memories that exist; the others were purged, or are on another branch."""
-        return self._core.known(ids)
 
     def _uncommitted(
         self,

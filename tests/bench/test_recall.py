@@ -5,10 +5,10 @@ import lzma
 
 import pytest
 from rawkomem.bench.recall import injected_of, measure_recall, replay_here, turns_before
-from rawkomem.bench.speed import measure_stores
 from rawkomem.faces.cli import run
 from rawkomem.files.session_records import uses
 from rawkomem.hosts.replay import recorded_pasts
+from tools.measure_stores import measure_stores
 
 from tests.commands import run_here
 from tests.learn.session.sessions import claude_code
@@ -91,7 +91,7 @@ def test_the_command_prints_a_table_and_asks_for_a_file(files, tmp_path):
     assert done.returncode == 2 and "cannot read sessions" in done.stderr
 
 
-# `bench scale`: what it tells of each store is what was put into it
+# tools/measure_stores.py: what it tells of each store is what was put into it
 def test_stores_are_measured_on_the_same_memories():
     told: list[str] = []
     sqlite, memory = measure_stores(30, ("sqlite", "memory"), told.append)
@@ -99,9 +99,3 @@ def test_stores_are_measured_on_the_same_memories():
     assert sqlite.passages == memory.passages > 30
     assert all(0 < row.p50_ms <= row.p95_ms and row.fill_s > 0 for row in (sqlite, memory))
     assert sqlite.mb > 0 == memory.mb and len(told) == 5
-
-
-def test_the_command_prints_a_row_for_each_store(rawkomem):
-    rows = rawkomem.json("bench", "scale", "--memories", "5", "--store", "memory")
-    assert [(row["store"], row["memories"]) for row in rows] == [("memory", 5)]
-    assert rawkomem("bench", "scale", "--memories", "5", "--store", "memory").stdout.startswith("memory: 5 memories")

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tarfile
-from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ READING = (
     "|trace show|trace search|trace log list|trace episode list|trace episode show|trace episode search|replay"
     "|drafts list|drafts show|connect list|index ledger verify|index ledger show|index store status|index sinks status"
     "|tidy consolidate|tidy prune|tidy digest|tidy retention plan|try match|try embed|bench learn"
-    "|bench secrets|bench recall"
+    "|bench recall"
 )
 READ_ONLY = {*READING.split("|")}
 MESH_V1 = ROOT / "tests" / "data" / "memory_mesh" / "v1.tar.gz"  # tables of RFC-0011 in the schema V1
@@ -59,10 +58,6 @@ RECORDS = [
 ]
 GOLD = [{"memory": "Use pnpm, never npm.", "when": "npm", "evidence": [{"quote": "never use npm here"}]}]
 SESSIONS = {"sessions": [{"id": "shop/01", "records": RECORDS, "gold": GOLD}]}
-SECRETS = [
-    {"kind": kind, "expected_redacted": expected, "text_b64": b64encode(text).decode(), "span_b64": ""}
-    for kind, expected, text in (("secret:none", False, b"No secret."), ("pii:email", True, b"kim@example.com"))
-]
 FILES: dict[str, object] = {
     "code.py": "x = 1\n",
     "CLAUDE.md": "# Tests\n\nRun pnpm.\n",
@@ -72,7 +67,6 @@ FILES: dict[str, object] = {
     "comments.json": json.dumps([{"body": "Never use print.", "user": {}, "line": None, "original_line": 1}]),
     "prompts.json": PROMPTS,
     "sessions.json": SESSIONS,
-    "secrets.json": SECRETS,
     ".rawko/archive/2026-05/upgrade.md": TRACE,
 }
 LESSON = (
@@ -125,7 +119,6 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("index store status", ()), ("index store use", ("sqlite",)), ("index ledger verify", ()), ("index ledger show", ()),
     ("index ledger export", ()),
     ("bench recall", ("prompts.json",)), ("bench learn", ("sessions.json",)),
-    ("bench secrets", ("--file", "secrets.json")),
     ("try match", ("a|b", "a")), ("try embed", ("hello",)), ("try scrub", ()),
     ("purge", ("third-port-is-7432", "--yes")),
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),
@@ -135,7 +128,6 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 # Commands that take long or need the extra lancedb.
 SLOW_CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("bench speed", ("--files", "3")),
-    ("bench scale", ("--memories", "20", "--store", "sqlite")),
     ("index store use", ("lancedb",)),
     ("index store publish", ()),
     ("index store migrate", ("v1",)),

@@ -4,7 +4,7 @@ import json
 from datetime import UTC
 
 import pytest
-from rawkomem.index.claims import opposed_keys
+from rawkomem.index.statements import opposed_keys
 from rawkomem.model.filters import Filter
 from rawkomem.model.values import now
 from rawkomem.repository import Repository

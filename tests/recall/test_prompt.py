@@ -1,6 +1,7 @@
 """The orchestrator's call before a run, and titles as questions."""
 
 import pytest
+from rawkomem.files.session_records import accesses
 from rawkomem.model.entries import Task
 from rawkomem.recall.relevance import is_named
 from rawkomem.recall.signals import question_of_task
@@ -21,12 +22,12 @@ def test_the_prompt_holds_the_base_and_the_memories(filled):
     assert prompt.text.startswith("You are a careful developer.\n\n## Background Knowledge from Previous Runs\n")
     assert "All login code lives in src/auth." in prompt.text
     assert [item.memory.id for item in prompt.injection.items] == ["auth"]
-    assert filled.lifecycle.accesses()["auth"].count == 1
+    assert accesses(filled.layout)["auth"].count == 1
 
 
 def test_nothing_to_say_leaves_the_prompt_alone(filled):
     prompt = filled.prompt_for(Task("compile the kernel for a toaster"), BASE)
-    assert prompt.text == BASE and filled.lifecycle.accesses() == {}
+    assert prompt.text == BASE and accesses(filled.layout) == {}
 
 
 LONG = "\n\n".join(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from rawkomem.index import conditions as indexed
+from rawkomem.index import statements as indexed
 from rawkomem.model.entries import Entry, Plan, Task
 from rawkomem.model.errors import NotFound, Refused
 from rawkomem.recall.render import FORMS

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rawkomem.bench.recall import measure_secrets, read_corpus
 from rawkomem.files.layout import user_config
 from rawkomem.model.entries import Entry, Plan, Task
 from rawkomem.model.values import replace
 from rawkomem.redaction.entries import user_id
 from rawkomem.redaction.find import engine, find_secrets, redact
 from rawkomem.redaction.values import PREFIX_RULES, RULES, iban_in, is_card
+from tools.measure_secrets import measure_secrets, read_corpus
 
 from tests.commands import cases
 from tests.conftest import ROOT, SAMPLES, shared

@@ -9,8 +9,8 @@ from rawkomem.embed.providers import bundled_embedder
 from rawkomem.files.git_folder import git_stamp
 from rawkomem.files.layout import Layout, hash_of_file, is_text_path, sweep
 from rawkomem.index import authors
-from rawkomem.index.conditions import fired_by
 from rawkomem.index.index import Index
+from rawkomem.index.statements import fired_by
 from rawkomem.model.filters import Filter
 from rawkomem.text.conditions import situation_of
 

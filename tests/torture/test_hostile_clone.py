@@ -137,8 +137,8 @@ READING = [
     ("review", "a"), ("review", "--kind", "conflict"), ("drafts",), ("undo", "--list"), ("lesson", "list"), ("skill", "list"),
     ("trace", "list"), ("trace", "search", "deploy"), ("trace", "log", "list"), ("link", "list", "a"),
     ("index", "sync"), ("index", "ledger", "verify"), ("index", "ledger", "show"),
-    ("tidy", "prune", "--dry-run"), ("tidy", "retention", "--dry-run"), ("tidy", "consolidate", "--dry-run"),
-    ("tidy", "digest", "--dry-run"), ("try", "match", "deploy", "deploy it"), ("replay",),
+    ("tidy", "prune"), ("tidy", "retention"), ("tidy", "consolidate"),
+    ("tidy", "digest"), ("try", "match", "deploy", "deploy it"), ("replay",),
 ]  # fmt: skip
 WRITING_COMMANDS = [
     ("add", "--title", "New", "--body", "Some text."), ("add", "--title", "Victim", "--body", "Text."),

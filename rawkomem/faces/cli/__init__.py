@@ -11,9 +11,8 @@
 `commands`: List every command with its module and its help, load a command when it runs, and complete its parameters on Tab
 `declarations`: Declare click commands: a line for each argument and option, the fields of the answer, groups, and examples
 `adding`: `rawkomem add`, `amend`, `delete`, `purge` and `undo`, and let a person write a text in $EDITOR
-`listing`: show memories: `rawkomem list` and `show`; cite code, list entities
-`reasons`: Explain memories: `rawkomem why`, `context` and `history`
-`links`: `rawkomem link`: connect memories, and show how they are connected
+`showing`: Show memories: `rawkomem list`, `show`, `why`, `context` and `history`
+`links`: `rawkomem link`: connect memories with each other and with code, and show how they are connected
 `work`: `rawkomem trace`: recorded tasks, what they teach, and periods of work
 `reviewing`: `rawkomem review`, `drafts`, `restore` and `supersede`: list what waits for a person's decision, and decide: one item a screen at a terminal, or by options
 `past_sessions`: `rawkomem learn` and `replay`: find drafts in past sessions, and show what the sessions would get now

@@ -713,7 +713,7 @@ def undo_command(
 def _titles(repository: Repository, change: Any) -> str:
     """Return the titles of the first memories of a change."""
     ids = change.memories[:MAX_TITLES]
-    memories = repository.undoing.known(ids)
+    memories = repository.core.known(ids)
     titles = [
         repr(one_line(memories[id].title or id, 60)) if id in memories else id
         for id in ids
@@ -728,7 +728,7 @@ def _undone_lines(repository: Repository, undone: Undone, dry_run: bool) -> str:
     proposed = {item.entry.target for item in undone.written if waits(item.entry)}
     lines = []
     word = "would undo" if dry_run else "undone"
-    memories = repository.undoing.known(undone.change.memories[:MAX_SHOWN])
+    memories = repository.core.known(undone.change.memories[:MAX_SHOWN])
     for id, memory in memories.items():
         steps = ", ".join(step.told for step in undone.steps if step.entry.target == id)
         entries = [one for one in undone.plan.entries if one.target == id]

@@ -29,6 +29,7 @@ from ...git.branch import (
     has_errors,
     read_branches,
 )
+from ...git.citations import GONE, STALE, UNKNOWN, Cited
 from ...git.commit_checks import (
     AMEND_HINT,
     CHECKS,
@@ -60,8 +61,8 @@ from ...text.clean import one_line
 from ...text.difference import compare, risks_in, value_text
 from .answers import Fields
 from .declarations import answer, verb
-from .listing import DOUBTFUL, answer_stale
 from .opening import open_repository
+from .showing import CITATION
 from .terminal import bracketed, note, say, say_json
 
 # that a backslash escapes in Markdown
@@ -400,9 +401,7 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     repository = Repository(layout)
     commit = CheckedCommit(layout, branch, repository.beliefs.predicates())
     # a branch cannot turn this off for its own review
-    values, _ = read_values(
-        branch.base_file("config.yaml"), "config.yaml", repository=True
-    )
+    values, _ = read_values(branch.base_settings(), "config.yaml", repository=True)
     append_only = repository.settings.append_only or any(
         key == "appendOnly" and value is True for key, _, value in values
     )
@@ -487,6 +486,34 @@ def _redacted_data(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _redacted_data(item) for key, item in value.items()}
     return value
+
+
+DOUBTFUL = Fields(
+    "id=memory.id file line=memory.line *cited",
+    "{file}:{line}: " + str(CITATION.line),
+    file=lambda item: printable(item["memory"].path),
+    cited=CITATION,
+)
+
+
+def answer_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]]) -> int:
+    """Print the citations that are not fresh. Return 1 if one is stale or gone, else 0."""
+    doubtful: list[dict[str, Any]] = [
+        {"memory": memory, "cited": item}
+        for memory, items in cited
+        for item in items
+        if item.state in (STALE, GONE, UNKNOWN)
+    ]
+    answer(doubtful, DOUBTFUL)
+    counts = Counter(item["cited"].state for item in doubtful)
+    states = ", ".join(f"{count} {state}" for state, count in counts.items())
+    is_wrong = bool(counts[STALE] or counts[GONE])
+    hint = "; correct the memory, or confirm it with 'rawkomem link cite ID PLACE'"
+    number = sum(len(items) for _, items in cited)
+    note(
+        f"{counted(number, 'citation')}, {states or 'all fresh'}{hint if is_wrong else ''}"
+    )
+    return 1 if is_wrong else 0
 
 
 FILE_PROBLEM = Fields(

@@ -47,12 +47,12 @@ Remember
 Find
   search      -                   Find memories that match a question.
   inject      -                   Print the memories that an agent needs for a task.
-  list        listing             List memories, most recently changed first.
-  show        listing             Show one memory.
-  why         reasons             Explain why a memory is injected or trusted, or why not.
-+ context     reasons             Print what is known about a subject, within a token budget.
+  list        showing             List memories, most recently changed first.
+  show        showing             Show one memory.
+  why         showing             Explain why a memory is injected or trusted, or why not.
++ context     showing             Print what is known about a subject, within a token budget.
 + stats       -                   Count memories and show how often they are used.
-+ history     reasons             Show every change of a memory, oldest first.
++ history     showing             Show every change of a memory, oldest first.
 + diff        checks              Show how a branch changes the memories.
 Change
   amend       adding              Change a memory; the earlier text stays as history.
@@ -74,7 +74,7 @@ Maintain
 + tidy        tidy                Merge duplicates, write digests, archive old memories.
 + export      importing           Export memories for other tools.
 + try         measure             Try out a condition, a redaction or a vector on a text.
-+ bench       measure             Measure speed, recall, learning and redaction.
++ bench       measure             Measure speed, recall and learning.
 + mcp         servers             Run the MCP server for agents.
 + lsp         servers             Run the language server for editors.
 """

@@ -53,7 +53,7 @@ PROPOSED_LESSON = Fields(
     derivedFrom=lambda pair: dict(pair[0].fields)[DERIVED].split(),
 )
 DISTILLED = Fields(
-    "dry_run found archived top",
+    "dry_run found top",
     "{drafts:text}\n{top_lines:text}",
     remarks="{0.found:yes {known:text}{new:n draft} {dry_run:yes would be made; nothing was written/made}/"
     "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days}\n"
@@ -173,7 +173,6 @@ def lesson_distill(repository: Repository, dry_run: bool) -> int:
     return answer(
         distilled,
         dry_run=dry_run,
-        archived=[],
         drafts="\n".join(map(PROPOSED_LESSON.text, new)),
         known=f"{counted(others, 'pattern')} already known, " if others else "",
         new=new,

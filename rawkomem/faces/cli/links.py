@@ -1,10 +1,15 @@
-"""Implement `rawkomem link`: connect memories, and show how they are connected."""
+"""Implement `rawkomem link`: connect memories with each other and with code, and show how they are connected."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
+from click import Path, argument
+
+from ...git.citations import place_from
+from ...git.runner import user_name
 from ...model.errors import BadInput, NotFound
 from ...recall.signals import filter_of
 from ...repository import Repository
@@ -18,11 +23,12 @@ from ...state.graph import (
     traverse,
 )
 from ...text.clean import one_line
+from ...text.prose import resolve_entity
 from .answers import Fields
 from .declarations import answer, verbs
-from .listing import cite_command, entities_command
-from .opening import note_if_uncounted
-from .options import ALL
+from .opening import PROPOSED_REMARK, note_if_uncounted
+from .options import ALL, BY
+from .terminal import note
 
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
 # at 0.5 most memories of a project form one group; at 0.6 groups follow subjects
@@ -296,5 +302,73 @@ def _nodes(graph: LinkGraph, steps: Sequence[WalkStep]) -> list[dict[str, Any]]:
     ]
 
 
-link_command.add_command(cite_command)
-link_command.add_command(entities_command)
+NEW_CITATIONS = Fields(
+    "id? about? path? citations", "{citations}", remarks=f"{{waits:?{PROPOSED_REMARK}}}"
+)
+
+
+@link_command.verb(
+    "cite",
+    argument(
+        "words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=Path()
+    ),
+    BY,
+    NEW_CITATIONS,
+)
+def cite_command(
+    folder: str, repository: Repository, words: tuple[str, ...], by: str
+) -> Any:
+    """Tie a memory to code; it ranks lower when the code changes.
+
+    With one PATH, PATH#SYMBOL or PATH:10-20, the command prints a citation of the code as it is now, for the key
+    'cites'. With the ID of a memory before the paths, it appends the citations to that memory.
+
+    Examples:
+      rawkomem link cite FILE
+      rawkomem link cite ID FILE
+    """
+    base = folder or os.getcwd()
+    places = [place_from(repository.layout, word, base) for word in words[1:] or words]
+    now = [repository.citations.now(place) for place in places]
+    for item in now:
+        if item.note:
+            note(item.note)
+    citations = [item.citation.text for item in now]
+    if len(words) == 1:
+        return answer({"citations": citations}, waits="")
+    entry = repository.citations.add(words[0], places, by or user_name()).entry
+    waits = entry.about if repository.core.waits_for_review(entry) else ""
+    done = "proposed" if waits else "cited"
+    return answer(entry, NEW_CITATIONS.done(done), citations=citations, waits=waits)
+
+
+ENTITY = Fields("entity=0 count:count=1 ids=1", "{count:5}  {entity}")
+
+
+@link_command.verb("entities", "[NAME]", ALL, [ENTITY])
+def entities_command(repository: Repository, name: str) -> int:
+    """List the people, projects and features that memories name.
+
+    Write an entity as 'kind:slug' in a text, in tags or under 'entities' in the frontmatter. Kinds are project,
+    agent, feature, person, business and chore. Paths such as packages/mail/ also name entities. With NAME, the
+    command lists the entities that match and their memories; the exit code is 1 if none or several match.
+
+    Examples:
+      rawkomem link entities
+      rawkomem link entities --json
+    """
+    entities = repository.graph.entities()
+    match = resolve_entity(name, entities) if name else None
+    rows = [
+        (entity, ids)
+        for entity, ids in entities.items()
+        if match is None or entity in match.slugs + match.candidates
+    ]
+    answer(rows, ENTITY.but(line="{count:5}  {entity}  {ids:dim}") if name else None)
+    if match is not None and match.message:
+        note(match.message + (": name one of them" if match.candidates else ""))
+    elif not entities:
+        note(
+            "no memory names an entity yet: write 'project:name' or 'person:name' into a text"
+        )
+    return 0 if match is None or not match.message else 1

@@ -15,10 +15,7 @@ from typing import Any
 from click import ClickException, echo
 from click.shell_completion import get_completion_class
 
-from ...files.git_folder import PLACE
 from ...files.installation import list_docs_pages, read_docs_page
-from ...files.layout import FOLDER, LOCAL
-from ...files.private import adopt_local
 from ...model.errors import BadInput
 from ...model.values import record
 from . import main, opening
@@ -205,8 +202,8 @@ DEMO_STEPS = (
 )
 
 
-@verb("demo", "--keep: Keep the folder.")
-def demo_command(keep: bool) -> None:
+@verb("demo")
+def demo_command() -> None:
     """Show what rawkomem does, with real commands in a temporary folder.
 
     The demo takes half a minute. It stores, finds and explains memories, settles a conflict and merges two branches.
@@ -214,24 +211,12 @@ def demo_command(keep: bool) -> None:
 
     Examples:
       rawkomem demo
-      rawkomem demo --keep
     """
-    home = tempfile.mkdtemp(prefix="rawkomem-demo-")
-    try:
+    with tempfile.TemporaryDirectory(
+        prefix="rawkomem-demo-", ignore_cleanup_errors=True
+    ) as home:
         _play_demo(home)
-        if keep:
-            for above in ("", os.path.join(".git", PLACE)):
-                local = os.path.join(home, "project", above, FOLDER, LOCAL)
-                if os.path.isdir(local):
-                    adopt_local(local)
-    finally:
-        if not keep:
-            shutil.rmtree(home, ignore_errors=True)
-    note(
-        f"look around in {os.path.join(home, 'project')}"
-        if keep
-        else "the folder was removed; --keep keeps it"
-    )
+    note("the folder was removed")
 
 
 def _play_demo(home: str) -> None:

@@ -8,16 +8,8 @@ from typing import Any
 
 from click import Path, UsageError, argument, option
 
-from ...bench.recall import (
-    DEFAULT_CORPUS,
-    Figures,
-    measure_learning,
-    measure_recall,
-    measure_secrets,
-    read_corpus,
-    replay_here,
-)
-from ...bench.speed import measure_speed, measure_stores
+from ...bench.recall import measure_learning, measure_recall, replay_here
+from ...bench.speed import measure_speed
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
 from ...model.errors import BadInput, NotFound
@@ -53,7 +45,7 @@ RECALL = Fields(
 
 @verbs("bench")
 def bench_command() -> None:
-    """Measure speed, recall, learning and redaction.
+    """Measure speed, recall and learning.
 
     Examples:
       rawkomem bench speed --files 100
@@ -63,10 +55,9 @@ def bench_command() -> None:
 @bench_command.verb(
     "speed",
     "--files 1..200000... =2000: The number of memories; may be repeated to compare sizes.",
-    "--changes 0..1000000 =0: The number of entries that change memories: votes, amendments, links, …",
     [SPEED],
 )
-def bench_speed(files: tuple[int, ...], changes: int) -> Any:
+def bench_speed(files: tuple[int, ...]) -> Any:
     """Measure how long commands take, in milliseconds and in Python starts.
 
     One start is the median of 'python -c pass' in the same run.
@@ -74,10 +65,7 @@ def bench_speed(files: tuple[int, ...], changes: int) -> Any:
     Examples:
       rawkomem bench speed --files 100
     """
-    return [
-        {"files": count, "measures": measure_speed(count, note, changes)}
-        for count in files
-    ]
+    return [{"files": count, "measures": measure_speed(count, note)} for count in files]
 
 
 @bench_command.verb(
@@ -127,59 +115,6 @@ def bench_learn(files: tuple[str, ...]) -> Any:
     quotes. See 'rawkomem docs bench'.
     """
     return measure_learning(files, note)
-
-
-SECRETS = """\
-secrets: recall              {secret_recall:.3f}  of {secrets:,} texts
-personal data: recall        {personal_recall:.3f}  of {personal:,} texts
-false positives per 1,000    {false_positives:.1f}  in {benign:,} harmless texts
-lookalikes redacted          {lookalikes_touched:.3f}  of {lookalikes:,} texts
-labeled secret removed       {spans_removed:.3f}  of {spans:,} found
-whole private key removed    {pem_whole:.3f}  of {pem_blocks:,}
-a second run changes nothing {idempotent:.3f}  of all texts
-ms for 4 kB                  {ms_per_4kb:.2f}  warm, one core"""
-KINDS = Fields("kind=0 rows=1 recall=2", "  {kind:<44} {recall:6.3f}  of {rows:,}")
-
-
-@bench_command.verb(
-    "secrets",
-    "--file PATH: A corpus of labeled texts. Default: the project's own.",
-    "--kinds: Also show the recall of each kind.",
-    Fields(line=SECRETS, of=Figures),
-)
-def bench_secrets(file: str, kinds: bool, as_json: bool) -> None:
-    """Measure how many secrets and how many harmless texts are redacted.
-
-    A corpus is JSON with base64 texts. See 'rawkomem docs redaction'.
-    """
-    figures = measure_secrets(read_corpus(file or DEFAULT_CORPUS))
-    answer(figures)
-    if kinds and not as_json:
-        KINDS.say(figures.by_kind, False)
-
-
-@bench_command.verb(
-    "scale",
-    "--memories 1..1000000... =10000: The number of memories of 1 to 4 kB; may be repeated to compare sizes.",
-    option(
-        "--store", "stores", multiple=True, default=("sqlite", "memory"), show_default=True,
-        help="A store to measure; may be repeated. Set RAWKOMEM_<STORE>_URL to the URL of a database "
-        "that exists only for this measurement.",
-    ),
-    [
-        Fields(
-            "store memories passages fill_s fill_cpu_s p50_ms p95_ms cpu_ms mb load",
-            "{store}: {memories:,} memories, {passages:,} passages, filled in {fill_s:.0f} s ({fill_cpu_s:.0f} s CPU);"
-            " search p50 {p50_ms:.0f} ms, p95 {p95_ms:.0f} ms, {cpu_ms:.0f} ms CPU; {mb:.0f} MB; load {load:.1f}",
-        )
-    ],
-)  # fmt: skip
-def bench_scale(memories: tuple[int, ...], stores: tuple[str, ...]) -> Any:
-    """Compare databases: time to fill them, warm searches, size.
-
-    The command runs in a temporary folder. A warm search is a search in a process that stays open.
-    """
-    return [row for count in memories for row in measure_stores(count, stores, note)]
 
 
 @verbs("try")

@@ -47,9 +47,9 @@ from ...text.difference import Risk, compare, risk_lines, risks_of
 from .adding import REDACTED_REMARK, RESUME, STORED, write_in_editor
 from .answers import Fields, indented
 from .declarations import answer, one_of, prints_json, shortened, verb, verbs
-from .listing import claim_line
 from .opening import DECIDED, SIDE, count_as_agent, decision
 from .options import BY, REASON, YES
+from .showing import claim_line
 from .terminal import day, name_of, note, paint, say, wide
 
 T = TypeVar("T")

@@ -42,9 +42,9 @@ from .answers import Fields
 from .connecting import connect_command, connected_hosts, git_program
 from .declarations import verb
 from .importing import shown_path
-from .listing import applies_line
 from .opening import open_repository
 from .options import DRY_RUN
+from .showing import applies_line
 from .syncing import with_bar
 from .terminal import note, on_one_line, paint, say, say_in_pager, wide
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from click import Abort
 
+from ...files.session_records import accesses
 from ...hosts.person import PERSON, confirmed
 from ...model.entries import Entry
-from ...model.errors import BadInput, Refused
+from ...model.errors import Refused
 from ...repository import Repository
 from ...repository.maintenance import Done
 from ...state.digests import IDLE_DAYS, MAX_DIGESTS, MIN_DIGEST_MEMBERS, Digesting
@@ -93,13 +94,12 @@ def tidy_command() -> None:
     "consolidate",
     APPLY,
     "--staged: Only look at memories that are staged in git.",
-    DRY_RUN,
     "--if-due: Only run after 10 new traces or a week. Not with --staged.",
     PLAN,
     DUE,
 )
 def consolidate_command(
-    folder: str, apply: bool, staged: bool, dry_run: bool, if_due: bool, by: str
+    folder: str, apply: bool, staged: bool, if_due: bool, by: str
 ) -> int:
     """Propose to merge duplicates and to settle contradictions.
 
@@ -112,7 +112,6 @@ def consolidate_command(
       rawkomem tidy consolidate
       rawkomem tidy consolidate --apply
     """
-    _refuse_both(apply, dry_run)
     if staged:
         return answer_duplicates(staged_repositories(folder), apply)
     repository = open_repository(folder)
@@ -133,12 +132,10 @@ def consolidate_command(
     f"--limit -n 1.. ={MAX_DIGESTS}: Maximum number of digests per day.",
     "--archive: Archive memories that the digest covers completely.",
     APPLY,
-    DRY_RUN,
     PLAN,
 )
 def digest_command(
-    repository: Repository, min_size: int, idle: int, limit: int, archive: bool, apply: bool, dry_run: bool,
-    by: str,
+    repository: Repository, min_size: int, idle: int, limit: int, archive: bool, apply: bool, by: str
 ) -> int:  # fmt: skip
     """Propose digests of related memories that have not changed lately.
 
@@ -151,7 +148,6 @@ def digest_command(
       rawkomem tidy digest
       rawkomem tidy digest --min-size 5
     """
-    _refuse_both(apply, dry_run)
     how = Digesting(min_size, idle, limit)
     digest = repository.lifecycle.digest
     result = digest(how, archive, dry_run=True, by=by)
@@ -167,12 +163,9 @@ def digest_command(
     "prune",
     "--unique: Also archive faded memories that say what no other memory says.",
     APPLY,
-    DRY_RUN,
     PLAN,
 )
-def prune_command(
-    repository: Repository, unique: bool, apply: bool, dry_run: bool, by: str
-) -> None:
+def prune_command(repository: Repository, unique: bool, apply: bool, by: str) -> None:
     """Propose to archive memories that are old and unused.
 
     The command prints a plan; --apply asks you at the terminal and carries it out. Strength falls with age and with
@@ -185,7 +178,6 @@ def prune_command(
       rawkomem tidy prune --unique
       rawkomem tidy prune --apply
     """
-    _refuse_both(apply, dry_run)
     prune = repository.lifecycle.prune
     result, outlook = prune(True, by, unique=unique)
     if apply and result.plan.entries:
@@ -200,11 +192,6 @@ def prune_command(
     note(
         ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     )
-
-
-def _refuse_both(apply: bool, dry_run: bool) -> None:
-    if apply and dry_run:
-        raise BadInput("--apply and --dry-run exclude each other", "use one of them")
 
 
 def _agreed(repository: Repository, result: Done) -> list[str]:
@@ -224,7 +211,7 @@ def _agreed(repository: Repository, result: Done) -> list[str]:
 def _answer_plan(
     repository: Repository, result: Done, counts: dict[str, int] | None = None
 ) -> int:
-    used = {} if result.written else repository.lifecycle.accesses()
+    used = {} if result.written else accesses(repository.layout)
     entries = []
     for entry in result.plan.entries:
         memory = result.memories.get(entry.target)
@@ -309,8 +296,8 @@ def retention_command() -> None:
     """
 
 
-@retention_command.verb("plan", APPLY, DRY_RUN, RETAINED)
-def retention_plan(repository: Repository, apply: bool, dry_run: bool, by: str) -> Any:
+@retention_command.verb("plan", APPLY, RETAINED)
+def retention_plan(repository: Repository, apply: bool, by: str) -> Any:
     """Propose to archive old traces and to compress old archives.
 
     The command prints a plan; --apply carries it out. It first writes missing learnings. Traces that are the source of
@@ -321,7 +308,6 @@ def retention_plan(repository: Repository, apply: bool, dry_run: bool, by: str) 
       rawkomem tidy retention plan
       rawkomem tidy retention plan --apply
     """
-    _refuse_both(apply, dry_run)
     return repository.retention.run(not apply, by)
 
 

@@ -17,7 +17,7 @@ from pygls.uris import to_fs_path
 
 from ...files.installation import fill_template
 from ...files.reading import decode_file
-from ...files.session_records import Access
+from ...files.session_records import Access, accesses
 from ...format.blocks import append_holds, join_entry
 from ...format.frontmatter import emit_entry
 from ...git.citations import GONE, STALE, CitationChecks
@@ -266,7 +266,7 @@ class Teller:
 
     def __init__(self, shelf: Shelf):
         self.shelf = shelf
-        self.uses = shelf.repository.lifecycle.accesses()
+        self.uses = accesses(shelf.layout)
         self.citations = CitationChecks(shelf.layout)
 
     def card(self, memory: Memory) -> str:

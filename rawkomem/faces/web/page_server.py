@@ -65,12 +65,12 @@ class Door:
             return FORBIDDEN, "wrong Origin: requests from other pages are refused"
         return None
 
-    def refusal_of_data(self, headers: Headers, hint: str) -> Refusal:
+    def refusal_of_data(self, headers: Headers) -> Refusal:
         """Return the refusal of a request that gets data only with the token."""
         expected = f"Bearer {self.token}".encode()
         for value in headers("Authorization") or [""]:
             if not hmac.compare_digest(value.encode("utf-8", "replace"), expected):
-                return UNAUTHORIZED, f"the token is missing or wrong: {hint}"
+                return UNAUTHORIZED, f"the token is missing or wrong: {OPEN_HINT}"
         return None
 
 
@@ -317,7 +317,7 @@ class Handler(BaseHTTPRequestHandler):
         door = self.server.door
         refusal = door.refusal(headers)
         if refusal is None and not is_public:
-            refusal = door.refusal_of_data(headers, OPEN_HINT)
+            refusal = door.refusal_of_data(headers)
         if refusal is None and writes:
             if self.headers.get_content_type() != JSON or not headers("Content-Type"):
                 return 415, f"a write needs the Content-Type {JSON}"

@@ -49,7 +49,7 @@ from ...state.trust import is_valid, type_of
 from ...text.clean import clean, one_line
 from ...text.difference import compare
 from ..cli.answers import Fields
-from ..cli.listing import claim_line
+from ..cli.showing import claim_line
 from .page_changes import (
     DECIDED_FIELDS,
     KINDS,

@@ -146,7 +146,7 @@ def check_database(path: str, make: bool) -> None:
     With `make`, create the database first: SQLite gives the files beside it the same permissions.
     """
     try:
-        check_private(path, SUFFIXES)
+        check_private(path)
         if make:
             open_private(path, "a").close()
     except OSError as failure:

@@ -463,7 +463,7 @@ class SqliteStore:
             or self._exceeds(f"{prefix}words_docsize", HUGE_PASSAGES)
         ):
             held = zip(self._holding(name, quoted), quoted, strict=True)
-            quoted = rarest(held, MAX_RANKED_PASSAGES)
+            quoted = rarest(held)
         query = " OR ".join(quoted)
         # `+`: match once, not again for each row inside
         inside, values = self._inside(only, "+rowid")
@@ -667,13 +667,13 @@ def with_ties(
     return found[:limit] + [row for row in found[limit:] if row[1] == last]
 
 
-def rarest(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
-    """Return the rarest of counted words: at least one, together in at most `most` passages."""
+def rarest(counted: Iterable[tuple[int, T]]) -> list[T]:
+    """Return the rarest of counted words: at least one, together in at most MAX_RANKED_PASSAGES passages."""
     kept: list[T] = []
     total = 0
     for held, word in sorted(counted):
         total += held
-        if kept and total > most:
+        if kept and total > MAX_RANKED_PASSAGES:
             break
         kept.append(word)
     return kept

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 from rawkomem.faces.cli.commands import COMMANDS, GROUPS
-from rawkomem.faces.cli.listing import PAGE_ROWS
 from rawkomem.faces.cli.options import ALIASES
+from rawkomem.faces.cli.showing import PAGE_ROWS
 from rawkomem.files.installation import list_docs_pages
 from rawkomem.format.entries import entry_from_note
 from rawkomem.model.entries import Draft

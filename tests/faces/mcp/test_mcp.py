@@ -14,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from rawkomem.faces.mcp.agent_server import INSTRUCTIONS, list_tools
 from rawkomem.faces.mcp.tools import VERBS, Caller
 from rawkomem.files.private import lock
+from rawkomem.files.session_records import accesses
 from rawkomem.model.entries import Draft, Entry
 from rawkomem.model.values import FORMAT
 from rawkomem.repository import Repository
@@ -125,7 +126,7 @@ def test_every_verb(ask, stored):
     assert (apsw.extra["type"], apsw.extra["entities"]) == ("decision", ["SQLite", "apsw"])
     assert repository.beliefs.trust(apsw).source == "agent" or "agent" in repository.beliefs.trust(apsw).standing.why
     assert SECRET not in "".join(file.read_text() for file in stored.glob(".rawko/memories/*.md"))
-    assert repository.lifecycle.accesses()[apsw.id].count == 1  # a recall counts as a use
+    assert accesses(repository.layout)[apsw.id].count == 1  # a recall counts as a use
 
 
 def test_agents_see_the_list_that_people_decide_on(stored):

@@ -22,6 +22,7 @@ from rawkomem.faces.mesh.records import (
     format_results,
     our_name,
 )
+from rawkomem.files.session_records import accesses
 from rawkomem.format.yamo import read_yamo_block
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.user_settings import LlmSettings
@@ -102,7 +103,7 @@ def test_capturing_is_no_recall(project, repository):
         return record.id
 
     id = asyncio.run(talk())
-    assert repository.ledger.blocks("recall") == [] and id not in repository.lifecycle.accesses()
+    assert repository.ledger.blocks("recall") == [] and id not in accesses(repository.layout)
 
 
 def test_after_dispose(project):

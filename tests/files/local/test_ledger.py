@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from rawkomem.files.blocks import GENESIS
 from rawkomem.files.journal import append_blocks, recall_row
 from rawkomem.files.layout import Layout
-from rawkomem.files.ledger import forget_in_ledger, last_blocks, latest_operations, verify_ledger
+from rawkomem.files.ledger import forget_in_ledger, last_blocks, latest_recalls, verify_ledger
 from rawkomem.files.records import change, close_records, read
 from rawkomem.format.yamo import build_block, emit_yamo, read_yamo_block
 from rawkomem.model.entries import Entry, Task
@@ -117,10 +117,9 @@ def test_questions_are_redacted(question, repository):
 
 
 def test_the_latest_are_found(layout):
-    assert latest_operations(layout, "recall", 5) == []
+    assert latest_recalls(layout, 5) == []
     fill(layout, 30)
-    assert [row.timestamp - AT for row in latest_operations(layout, "recall", 3)] == [29, 28, 27]
-    assert latest_operations(layout, "retain", 5) == []
+    assert [row.timestamp - AT for row in latest_recalls(layout, 3)] == [29, 28, 27]
     assert [row.timestamp - AT for row in last_blocks(layout, 2)] == [28, 29] and len(last_blocks(layout)) == 30
 
 

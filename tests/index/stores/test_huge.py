@@ -60,7 +60,7 @@ def test_frequent_words_are_left_out_where_rare_ones_tell(large, monkeypatch):
 
 
 def test_triggers_fire_by_their_first_letters_as_they_do_without(large, monkeypatch, memories):
-    from rawkomem.index import conditions
+    from rawkomem.index import statements
 
     for name, condition in {
         "a": "ab|x.*y",
@@ -73,7 +73,7 @@ def test_triggers_fire_by_their_first_letters_as_they_do_without(large, monkeypa
     large.sync()
     tasks = ["ab", "b", "a bridge", "ÜBER die Straße", "deploy to prod", "x and y", "", "Deploying it", "n" * 9000]
     db = large.core.index.reading()
-    quick = [conditions.fired_by(db, situation_of(task)) for task in tasks]
-    monkeypatch.setattr(conditions, "MAX_STARTS", 0)
-    assert [conditions.fired_by(db, situation_of(task)) for task in tasks] == quick
+    quick = [statements.fired_by(db, situation_of(task)) for task in tasks]
+    monkeypatch.setattr(statements, "MAX_STARTS", 0)
+    assert [statements.fired_by(db, situation_of(task)) for task in tasks] == quick
     assert sum(map(len, quick)) > 5

@@ -25,7 +25,7 @@ def learnings(repository):
 def test_consolidate(project, repository, rawkomem):
     files = fill(project, 12)
     assert "nothing was written" in rawkomem("consolidate").stderr
-    dry = rawkomem("consolidate", "--dry-run")
+    dry = rawkomem("consolidate")
     assert dry.stdout.count("+ learning ") == 4 and "    + ## Recommended Approach" in dry.stdout
     assert dry.stdout.count(" → archive/") == 12 and "nothing was written" in dry.stderr
     assert paths(project, "traces") == files and not learnings(repository)

@@ -26,7 +26,7 @@ def test_idle_traces_that_were_learned_from_leave(project, rawkomem):
     files = fill(project, 4, goals=GOALS[:1])
     write(project / ".rawko", "traces/2026-06/fresh.md", trace(50, GOALS[0], at=read_time("2026-06-01T10:00:00Z")[0]))
     write(project / ".rawko", "traces/2026-05/alone.md", trace(51, "Repair the coffee machine"))
-    dry = rawkomem("tidy", "retention", "--dry-run")
+    dry = rawkomem("tidy", "retention")
     assert "+ learning" in dry.stdout and dry.stdout.count("→") == 4 and "nothing was written" in dry.stderr
     assert names(project, "archive") == []
     done = rawkomem.json("tidy", "retention", "--apply")
@@ -67,7 +67,7 @@ def test_a_year_later_months_are_compressed_and_come_back(project, repository, r
     files = fill(project, 4, goals=GOALS[:1])
     rawkomem("consolidate", "--apply")
     later = {"RAWKOMEM_NOW": "2027-06-02T00:00:00Z"}
-    assert "compressed: archive/2026-05" in rawkomem("tidy", "retention", "--dry-run", env=later).stdout
+    assert "compressed: archive/2026-05" in rawkomem("tidy", "retention", env=later).stdout
     assert names(project, "archive") == [f"2026-05/t{n}.md" for n in range(4)]
     rawkomem("tidy", "retention", "--apply", env=later)
     (bundle,) = names(project, "archive")

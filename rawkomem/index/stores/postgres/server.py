@@ -460,9 +460,7 @@ def _search_path(where: str) -> str:
     return f'{SCHEMA}, "{where}"'
 
 
-def _one_row(
-    connection: Connection[Any], statement: str, values: tuple[object, ...] = ()
-) -> tuple[Any, ...]:
-    row = connection.execute(statement.encode(), values).fetchone()
+def _one_row(connection: Connection[Any], statement: str) -> tuple[Any, ...]:
+    row = connection.execute(statement.encode()).fetchone()
     assert row is not None
     return tuple(row)

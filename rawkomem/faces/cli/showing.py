@@ -1,14 +1,16 @@
-"""Explain memories: `rawkomem why`, `context` and `history`."""
+"""Show memories: `rawkomem list`, `show`, `why`, `context` and `history`."""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from typing import Any
 
 from ...files.layout import read_stdin
-from ...files.session_records import effects
-from ...model.entries import Task
-from ...model.values import filled, iso, replace
+from ...files.session_records import Access, accesses, effects
+from ...index.catalogue import Row
+from ...model.entries import Memory, Task
+from ...model.values import ACTIVE, as_dict, extra_value, filled, iso, now, replace
 from ...recall.earlier_tasks import MAX_BRIEF_TOKENS, NO_BRIEF, Brief
 from ...recall.excerpt import in_brackets, layer_label
 from ...recall.inject import injection_json
@@ -18,21 +20,202 @@ from ...recall.scoring import Scored, why_fired
 from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.changes import how_settled
+from ...state.claims import claim_of
 from ...state.history import Explained
+from ...state.strength import rfc_columns
+from ...state.trust import EVENT_TIME, Trust, shown_status
+from ...text.acts import GUARD_KEY, applies_of
+from ...text.chunks import counted
 from ...text.clean import one_line
 from .answers import Fields
-from .declarations import answer, verb
+from .declarations import answer, prints_json, shortened, verb
 from .injecting import INJECT_ANSWER, tell_injection
-from .listing import TRUST, trust_line
 from .opening import effect_line
-from .options import (
-    EXPLAIN,
-    PROFILE,
-    SESSION,
-    STRICT,
-    WHICH,
+from .options import EXPLAIN, FILTERS, PROFILE, SESSION, STRICT, WHICH
+from .terminal import day, note, paint, say, tell_nothing, wide
+
+CITATION = Fields(
+    "citation=citation.text state note",
+    "{state:<7|hue} {citation:200}{note:200|?  %|dim}",
 )
-from .terminal import note, paint, say
+# terminal columns needed to show this part of a line
+MIN_WITH_DATE = 72
+MIN_WITH_IMPORTANCE = 56
+MIN_TITLE_CHARS = 12
+PAGE_ROWS = 200  # that `list` prints at a terminal
+TIMES = "created:iso updated:iso valid_from:iso valid_until:iso"
+USES = "accesses=access.count last_access:iso=access.last"
+
+
+def _row_line(item: dict[str, Any]) -> str:
+    """Return a memory as a line that fits the terminal."""
+    row = item["row"]
+    status = shown_status(row, now())
+    marks = [
+        status if status != ACTIVE else "",
+        *layer_label(item["layer"]),
+        "" if row.vouched else "not vouched",
+        "change proposed" if row.waiting else "",
+    ]
+    id = row.id + "".join(f" [{mark}]" for mark in marks if mark)
+    columns = wide()
+    head = f"{day(row.updated)}  " if columns >= MIN_WITH_DATE else ""
+    head += f"{row.importance:8}  " if columns >= MIN_WITH_IMPORTANCE else ""
+    room = max(MIN_TITLE_CHARS, columns - len(id) - 2 - len(head))
+    title = one_line(row.title or row.path, room)
+    return f"{head}{title:{room if sys.stdout.isatty() else 0}}  {paint(id, 'dim')}"
+
+
+ROW = Fields(f"*row layer? {USES}", _row_line, row=Fields(TIMES, of=Row))
+
+
+@verb(
+    "list",
+    "--layer TEXT: Only this layer: project, personal, the name of a source, or all.",
+    f"--limit -n 0..: Maximum number of results; 0 shows all. Default: {PAGE_ROWS} at a terminal, else all.",
+    *FILTERS,
+    [ROW],
+)
+def list_command(
+    layered: Repository, layer: str, limit: int | None, as_json: bool, **options: Any
+) -> None:
+    """List memories, most recently changed first.
+
+    At a terminal, it prints the first 200; -n 0 prints all. 'rawkomem ls' is the same command.
+
+    Examples:
+      rawkomem list -n 20
+      rawkomem list --tag payments
+      rawkomem list --include archived
+    """
+    layers = layered.layers.named(layer) if layer else layered.layers.all[:1]
+    only = filter_of(**options)
+    is_page = limit is None and not as_json and sys.stdout.isatty()
+    most = PAGE_ROWS if is_page else limit or 0
+    pages = [(one, *one.repository.core.page(only, most)) for one in layers]
+    rows = [(one, row) for one, page, _ in pages for row in page]
+    total = sum(count for *_, count in pages)
+    used = {one.name: accesses(one.repository.layout) for one in layers}
+    answer(
+        [
+            {
+                "row": row,
+                "layer": one.name,
+                "access": used[one.name].get(row.id, Access()),
+            }
+            for one, row in (
+                rows[:PAGE_ROWS] if is_page else shortened(rows, most, total)
+            )
+        ]
+    )
+    if is_page and total > PAGE_ROWS:
+        say(paint(f"{total - PAGE_ROWS:,} more: -n 0 shows all", "dim"))
+    if not rows:
+        tell_nothing(layered, "no memory matches these filters")
+
+
+def trust_line(trust: Trust) -> str:
+    """Return the parts of a trust as a line."""
+    parts = ", ".join(
+        f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts
+    )
+    return one_line(parts if trust.standing.verified else f"not vouched; {parts}", 400)
+
+
+TRUST = Fields(
+    "value:round source verified=standing.verified standing=standing.why parts",
+    trust_line,
+    parts=[Fields("name=0 amount:round=1 why=2")],
+)
+
+
+def claim_line(memory: Memory) -> str:
+    """Return the claim of a memory as a line; empty if it has none."""
+    claim = claim_of(memory)
+    return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
+
+
+def applies_line(memory: Memory) -> str:
+    """Return the patterns of acts for which a memory applies as a line; empty if there are none."""
+    applies = as_dict(applies_of(memory.extra))
+    return "; ".join(
+        f"{key} {', '.join(some)}" for key, some in applies.items() if some
+    )
+
+
+SHOWN = Fields(
+    f"*memory *columns last_accessed:iso=access.last {USES} strength=strength.value strength_parts=strength.parts"
+    " trust citations?=cited",
+    """\
+{title:~(draft)|bold}
+id          {id}
+{kind_shown:?kind        %}
+status      {status}{reason:? (%)}
+{valid_from:?valid from  %}
+{valid_until:?valid until %}
+{claim:?claims      %}
+importance  {importance}
+{when:?whenToUse   %}
+{applies:?appliesTo   %}
+{guard:?guard       %}
+{tags:?tags        %}
+{created:?found       %}{by:? by %}
+{happened:?happened    %}
+{found_in:?in          %}
+{source:?source      %}
+{related:?related     %}
+{updated:?changed     %}
+feedback    {helpful} helpful, {harmful} harmful
+{waits:?proposed    %: 'rawkomem review' shows them}
+{accesses:?used        %×}{last_access:?, last %}
+{effect:?effect      %}
+file        {path}:{line}
+trust       {trust_text:text}
+{citations_lines:text}
+
+{body:text}""",
+    memory=Fields(TIMES, of=Memory),
+    trust=TRUST,
+    citations=[CITATION],
+    trust_text=lambda item: f"{item['trust'].value:.2f}  {trust_line(item['trust'])}",
+    kind_shown=lambda item: (
+        "" if item["memory"].kind == "memory" else item["memory"].kind
+    ),
+    claim=lambda item: claim_line(item["memory"]),
+    applies=lambda item: applies_line(item["memory"]),
+    guard=lambda item: item["memory"].extra.get(GUARD_KEY),
+    effect=lambda item: effect_line(item.get("came") or {}),
+    waits=lambda item: (number := item["memory"].waiting) and counted(number, "change"),
+    happened=lambda item: str(extra_value(item["memory"].extra, EVENT_TIME)),
+)
+
+
+@verb("show", "ID", SHOWN)
+def show_command(repository: Repository, id: str) -> Any:
+    """Show one memory.
+
+    ID is an id, its beginning or end, the name of a file, or words of the title.
+
+    Examples:
+      rawkomem show ID
+      rawkomem show 'Why apsw'
+      rawkomem show ID --json
+    """
+    memory = repository.get(id)
+    access = accesses(repository.layout).get(memory.id, Access())
+    return {
+        "memory": memory,
+        "columns": rfc_columns(memory, access.count, access.last),
+        "access": access,
+        # only JSON has it, and it counts the links of all memories
+        "strength": repository.lifecycle.strength(memory) if prints_json() else None,
+        "trust": repository.beliefs.trust(memory),
+        "cited": repository.citations.of(memory),
+        "came": effects(repository.layout).get(memory.id),
+    }
+
+
+# Explain memories.
 
 CHANGE = Fields(
     "field=0 before=1 after=2", "    {field}: {before:60|~(none)} → {after:60|~(none)}"
