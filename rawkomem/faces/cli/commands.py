@@ -39,7 +39,7 @@ Start
 + uninstall   connecting          Remove everything that rawkomem wrote, except your memories.
 Remember
   add         adding              Store a memory.
-  learn       past_sessions       Find corrections and rules in a past agent session.
+  learn       past_sessions       Find corrections and rules in past agent sessions.
   drafts      reviewing           Decide on drafts from sessions: keep, edit or drop them.
   lesson      lessons_and_skills  Store and list lessons from failures.
 + skill       lessons_and_skills  Store, list, rate and export skills.

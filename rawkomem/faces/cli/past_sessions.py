@@ -159,12 +159,12 @@ def _own_sessions(layout: Layout) -> tuple[str, ...]:
     """Return the sessions of the project; raise NotFound if there are none."""
     if found := find_sessions(layout):
         return tuple(found)
-    raise _no_session(layout, "learn")
+    raise _no_session(layout, "rawkomem learn FILE")
 
 
 def _no_session(layout: Layout, command: str) -> NotFound:
     looked = ", ".join(session_places(layout).values())
-    hint = f"looked in {looked}; name a transcript: 'rawkomem {command} FILE'"
+    hint = f"looked in {looked}; name a transcript: '{command}'"
     return NotFound("no past session was found", hint)
 
 
@@ -317,7 +317,7 @@ def replay_command(
             "use a transcript that names its speakers: 'rawkomem docs learning' lists the formats",
         )
     if not pasts:
-        raise _no_session(layered.layout, "replay")
+        raise _no_session(layered.layout, "rawkomem replay FILE")
     replayed = []
     for number, past in enumerate(pasts, 1):
         note(

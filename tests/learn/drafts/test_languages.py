@@ -76,6 +76,8 @@ REQUESTS = {
 PASSING = {
     "en": ["can you run the tests?", "thanks, that works", "fix the bug in login.py",
            "I DO NOT see the new column", "my email is ann@example.org", "use this page instead", "don't change line 12 of app.py",
+           "DO NOT CHANGE the contents of the list", "Do NOT remove the button for debugging", "do not add new functionality",
+           "You are an analyst. YOU DO NOT run builds or tests.",
            "The list should now show all rows", "the old rows are still showing and not the new ones"],
     "de": ["kannst du die Tests starten?", "danke, das passt so", "ich brauche einen Knopf für den Export",
            "Statt der Liste sollten hier zwei Spalten stehen"],
@@ -83,7 +85,8 @@ PASSING = {
            "En vez de la lista quiero dos columnas", "hay que guardar el estado del menú",
            "Haz que el botón siempre se vea en el móvil"],
     "fr": ["peux-tu lancer les tests ?", "merci, ça marche", "j'ai besoin d'un bouton pour exporter",
-           "La liste n'apparaît toujours pas", "Ne fonctionne pas sur la page d'accueil", "Il faut enregistrer l'état du menu"],
+           "La liste n'apparaît toujours pas", "Ne fonctionne pas sur la page d'accueil", "Il faut enregistrer l'état du menu",
+           "J'ai toujours ce message au lancement", "Assure-toi que l'import est correct"],
     "pt": ["você pode rodar os testes?", "obrigado, funcionou", "preciso de um botão para exportar",
            "Em vez da lista quero duas colunas"],
     "zh": ["你能运行测试吗？", "谢谢，可以了", "我需要一个导出按钮", "现在你需要修改登录页面，用户必须填写密码",
