@@ -296,8 +296,11 @@ class Transcript:
         start = self._look_ahead().lstrip(BLANKS)[:1]
         if start not in (b"{", b"["):
             head = [*map(_decoded_line, self._ahead)]
-            read = turns_of_aider if is_aiders(head) else turns_of_log
-            if is_history(head):
+            read = turns_of_log
+            if is_aiders(head):
+                self.host = AIDER
+                read = turns_of_aider
+            elif is_history(head):
                 stem = os.path.splitext(os.path.basename(self._name))[0]
                 self.session = session_of_history(head) or stem
                 read = turns_of_history
@@ -730,11 +733,18 @@ def _in_order(times: Sequence[tuple[int, int]], began: int) -> set[int]:
 # Read aider's history: the chats of a project in one file. Aider ends its own lines and those of a
 # person with two spaces. Code in an answer may look like either.
 
+AIDER = "aider"
 AIDER_STARTED = re.compile(r"# aider chat started at ([\d-]{10} [\d:]{8})$")
 AIDERS_LINE = re.compile(r"> .*  $")
 PERSONS_LINE = re.compile(r"####(?: (.*))?  $")
-NOTHING_TYPED = "<blank>"
-# a command that asks the model; others are for aider itself
+# how a person's turn begins that aider wrote, or that is a command for aider
+NOT_TYPED = (
+    "<blank>",
+    "I added these files to the chat:",
+    "# Fix any errors below",
+    "/",
+)
+# a command that asks the model
 ASKING_COMMAND = re.compile(r"/(?:ask|code|architect|context) +")
 
 
@@ -749,7 +759,7 @@ def turns_of_aider(lines: Iterable[str]) -> Iterator[Turn]:
         text = "\n".join(line for *_, line in said).strip()
         if role == USER:
             text = ASKING_COMMAND.sub("", text, count=1)
-            role = SYSTEM if text.startswith("/") or text == NOTHING_TYPED else USER
+            role = SYSTEM if text.startswith(NOT_TYPED) else USER
         yield Turn(role, text, at)
 
 

@@ -11,15 +11,17 @@ MARCH_3 = 1772532000000
 
 
 def test_who_said_what():
-    turns = [*Transcript(io.BytesIO(SAMPLE.read_bytes())).turns()]
+    transcript = Transcript(io.BytesIO(SAMPLE.read_bytes()))
+    turns = [*transcript.turns()]
+    assert transcript.host == "aider"
     assert [(turn.text, turn.at) for turn in turns if turn.role == "user"] == [
         ("add a retry to the invoice call", MARCH_2),
         ("No, never write your own retry loop.\n\nUse `tenacity`, as in src/mail.py.", MARCH_2),
         ("how does the export choose its time zone?", MARCH_3),
     ]
     answers = [turn.text for turn in turns if turn.role == "assistant"]
-    assert len(answers) == 3
-    assert "#### What changes" in answers[0] and "deploy on Fridays" in answers[0]
+    assert len(answers) == 4
+    assert "#### What changes" in answers[1] and "deploy on Fridays" in answers[1]
     assert not any("Tokens:" in text or "KeyboardInterrupt" in text for text in answers)
 
 
