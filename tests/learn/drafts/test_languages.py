@@ -77,6 +77,7 @@ PASSING = {
     "en": ["can you run the tests?", "thanks, that works", "fix the bug in login.py",
            "I DO NOT see the new column", "my email is ann@example.org", "use this page instead", "don't change line 12 of app.py",
            "DO NOT CHANGE the contents of the list", "Do NOT remove the button for debugging", "do not add new functionality",
+           "Do NOT touch the card or other parts",
            "You are an analyst. YOU DO NOT run builds or tests.",
            "The list should now show all rows", "the old rows are still showing and not the new ones"],
     "de": ["kannst du die Tests starten?", "danke, das passt so", "ich brauche einen Knopf für den Export",
