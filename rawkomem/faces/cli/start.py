@@ -507,11 +507,8 @@ def show_overview(folder: str) -> None:
     layout = repository.layout
     authors = repository.core.authors()
     statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
-    files = [
-        name
-        for name in KNOWLEDGE_FILES
-        if os.path.isfile(os.path.join(layout.project, name))
-    ]
+    paths = [os.path.join(layout.project, name) for name in KNOWLEDGE_FILES]
+    files = [os.path.relpath(path) for path in paths if os.path.isfile(path)]
     files_left = repository.core.read(authors.uncommitted_files) if authors else set()
     status = repository.store.status()
     # a memory that was edited or removed is another file that is not committed
@@ -544,7 +541,7 @@ def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
         return "rawkomem drafts", "Keep or drop the drafts from your sessions."
     if not state["memories"] and files:
         return (
-            f"rawkomem import {files[0]}",
+            f"rawkomem import {shlex.quote(files[0])}",
             f"Import the content of {files[0]} as memories.",
         )
     if not state["memories"]:
@@ -556,7 +553,7 @@ def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
         return "rawkomem connect", "Let your coding agent read and store memories."
     if state["uncommitted"]:
         return (
-            "git add .rawko",
+            f"git add {shlex.quote(state['root'])}",
             "Then commit: your team gets the memories with the next pull.",
         )
     return (
