@@ -305,6 +305,7 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
     ]
 
 
+EQUAL_HINT = "the copies are equal: remove all of them but one"
 COPY_HINT = "if it is a copy, run 'rawkomem check --fix', which gives it a new id; else remove one of them"
 
 
@@ -319,15 +320,20 @@ def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
         if not is_change_file(e.path) or (e.id, e.digest) not in gathered
     ]
     counts = Counter(entry.id for entry in entries)
+    equal = Counter((entry.id, entry.digest) for entry in entries)
     return [
-        _id_twice(entry, f"{counts[entry.id]} times")
+        _id_twice(
+            entry,
+            f"{counts[entry.id]} times",
+            EQUAL_HINT if equal[entry.id, entry.digest] == counts[entry.id] else "",
+        )
         for entry in entries
         if counts[entry.id] > 1
     ]
 
 
-def _id_twice(entry: Entry, where: str) -> Problem:
-    hint = COPY_HINT if entry.creates else "give each entry its own id"
+def _id_twice(entry: Entry, where: str, hint: str = "") -> Problem:
+    hint = hint or (COPY_HINT if entry.creates else "give each entry its own id")
     return error(
         "duplicate-id",
         f"id {entry.id!r} is used {where}",

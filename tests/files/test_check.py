@@ -80,6 +80,17 @@ def test_an_id_used_twice_is_an_error_in_both_places(project, memories):
     assert told(check(project)) == ["a.md:1 error id 'same' is used 2 times", "b.md:1 error id 'same' is used 2 times"]
 
 
+def test_the_hint_for_an_id_used_twice_works(rawkomem, memories, project):
+    for name in ("a.md", "b.md"):
+        (memories / name).write_text(front("id: mem_same") + IDEAL, "utf-8")
+    assert "--fix" not in rawkomem("check", check=1).stdout, "it leaves equal copies alone"
+    assert "the copies are equal: remove all of them but one" in rawkomem("check", check=1).stdout
+    (memories / "b.md").write_text(front("id: mem_same") + IDEAL + "more", "utf-8")
+    assert "run 'rawkomem check --fix'" in rawkomem("check", check=1).stdout
+    rawkomem("check", "--fix")
+    rawkomem("check")
+
+
 def test_a_change_about_nothing_is_a_warning(project, memories):
     (memories / "a.md").write_text("---\nid: x\nkind: amend\nabout: nobody\n---\n\nnew\n", "utf-8")
     assert told(check(project)) == ["a.md:1 warning amend of 'nobody': no file here has this memory"]
