@@ -143,7 +143,11 @@ EMPHASIS_LABEL = re.compile(
     rf"^\W{{0,5}}(?:{MARK})\W{{0,5}}[:!–—-]\W{{0,5}}(?=\w)|\s?[(\[](?:{MARK})!?[)\]]|[⚠🚨❗⛔]\ufe0f?\s?",
     re.IGNORECASE,
 )
-HEADING_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2})*[.)]\s+")
+# "2.", "2.1." and, before a word, "2.1"; but 2.0 is a version and "2.5 GB" an amount
+HEADING_NUMBER = re.compile(
+    r"^\d{1,2}(?:(?:\.\d{1,2})*[.)]|(?:\.[1-9]\d?)+(?=\s+[A-Z][a-z]))\s+"
+)
+BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 EMPHATIC = word_set(EMPHASIS_WORDS.replace("|", " "))
 INTRODUCING = EMPHATIC | {"add", "avoid", "how", "new", "run", "use"}
 
@@ -154,9 +158,14 @@ def is_emphasized(text: str) -> bool:
 
 
 def plain_title(heading: str) -> str:
-    """Return a heading without its number and without marks that only say that it is important."""
-    text = HEADING_NUMBER.sub("", heading)
-    return EMPHASIS_LABEL.sub("", text).strip() or text
+    """Return a heading without its number, without bold marks and marks that only say that it is important.
+
+    The name of a file of instructions stays without its ending, because it says nothing.
+    """
+    text = HEADING_NUMBER.sub("", BOLD.sub(r"\1", heading))
+    text = EMPHASIS_LABEL.sub("", text).strip() or text
+    stem = text.removesuffix(".md")
+    return stem if stem.casefold() in INSTRUCTION_STEMS else text
 
 
 # Propose whenToUse conditions for an imported memory: from its description, else from its

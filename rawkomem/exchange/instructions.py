@@ -71,20 +71,26 @@ BADGE = rf"\[[ \t]?{IMAGE}[ \t]?\]\([^)\n]{{0,500}}\)|{BADGE_IMAGE}"
 BADGE_LINE = re.compile(
     rf"^ {{0,3}}(?:{BADGE})(?:[ \t]*(?:{BADGE}))*[ \t]*$", re.MULTILINE
 )
+# An item of a table of contents: a link to another section of the page.
+CONTENTS_LINE = re.compile(
+    r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[^\]\n]{1,200}\]\(#[^)\n]{0,200}\)[ \t]*$",
+    re.MULTILINE,
+)
+NOISE = INIT_OPENING, INCLUDE, TAG_LINE, BADGE_LINE, CONTENTS_LINE
 REFERENCE = re.compile(r"(?<!\S)@[\w./~-]+")
 # scripts that write words without spaces between them
 IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
 def strip_page(text: str) -> str:
-    """Return a page without comments and, outside code, without includes, /init's opening, tags and badges."""
+    """Return a page without comments and, outside code, without includes, /init's opening, tags, badges and its contents."""
     kept: list[str] = []
     text = _without_ours(text)
     # the search for comments ends here, to keep its time linear
     end = text.rfind("-->") + 3
     text = COMMENT.sub("", text[:end]) + text[end:]
     for is_code, part in _code_and_prose(text):
-        for noise in () if is_code else (INIT_OPENING, INCLUDE, TAG_LINE, BADGE_LINE):
+        for noise in () if is_code else NOISE:
             part = noise.sub("", part)
         kept.append(part)
     return "\n".join(kept)
@@ -265,7 +271,8 @@ def cut_rules(text: str, is_one_rule: bool) -> list[Section]:
         first, _, rest = text.strip().partition("\n")
         is_title = first.startswith("# ")
         body = (rest if is_title else text).strip("\n").rstrip()
-        return [Section((heading_text(first),) if is_title else (), body)]
+        rule = Section((heading_text(first),) if is_title else (), body)
+        return [rule] if body else []
     sections: list[Section] = []
     for section in (rule for part in cut_sections(text) for rule in _cut_list(part)):
         if sections and _belong_together(sections[-1], section):
@@ -466,6 +473,7 @@ ALWAYS_ON = (
     "always_on"  # the trigger of a rule of Windsurf and Devin that always applies
 )
 MIN_SECTION_WORDS = 2  # shorter sections are skipped
+TEMPLATE = "template"  # stem of a page in a folder of rules that is no rule
 TOO_SHORT = f"it has fewer than {MIN_SECTION_WORDS} words"
 MIN_EMPHASIZED = 0.25  # share of the blocks of an important rule
 
@@ -482,10 +490,13 @@ def is_instructions(source: Source) -> bool:
 
 def read_instructions(source: Source) -> Iterator[Entry]:
     """Yield the memories of the rules on all pages; all get different titles."""
-    pages = source.pages(*RULE_ENDINGS)
-    yield from tidied_entries(
-        [entry for page in pages for entry in section_entries(page, source.skip)]
-    )
+    found: list[Entry] = []
+    for page in source.pages(*RULE_ENDINGS):
+        if source.is_folder and page.stem.lower().strip("_.") == TEMPLATE:
+            source.skip(page.place, "it is a template")
+        else:
+            found += section_entries(page, source.skip)
+    yield from tidied_entries(found)
 
 
 def tidied_entries(entries: Sequence[Entry]) -> list[Entry]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ from ..state.trust import DERIVED
 from ..text.acts import APPLIES_KEY, guard_of, is_idle_guard
 from ..text.chunks import counted
 from .append import is_change_file
-from .layout import Layout, is_local_name, is_text_path, sweep, walk
+from .layout import FOLDER, Layout, is_local_name, is_text_path, sweep, walk
 from .reading import Reading, read_data, read_file
 
 # reported for deleted memories, too: their files still exist
@@ -304,6 +305,7 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
     ]
 
 
+EQUAL_HINT = "the copies are equal: remove all of them but one"
 COPY_HINT = "if it is a copy, run 'rawkomem check --fix', which gives it a new id; else remove one of them"
 
 
@@ -318,15 +320,20 @@ def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
         if not is_change_file(e.path) or (e.id, e.digest) not in gathered
     ]
     counts = Counter(entry.id for entry in entries)
+    equal = Counter((entry.id, entry.digest) for entry in entries)
     return [
-        _id_twice(entry, f"{counts[entry.id]} times")
+        _id_twice(
+            entry,
+            f"{counts[entry.id]} times",
+            EQUAL_HINT if equal[entry.id, entry.digest] == counts[entry.id] else "",
+        )
         for entry in entries
         if counts[entry.id] > 1
     ]
 
 
-def _id_twice(entry: Entry, where: str) -> Problem:
-    hint = COPY_HINT if entry.creates else "give each entry its own id"
+def _id_twice(entry: Entry, where: str, hint: str = "") -> Problem:
+    hint = hint or (COPY_HINT if entry.creates else "give each entry its own id")
     return error(
         "duplicate-id",
         f"id {entry.id!r} is used {where}",
@@ -341,21 +348,29 @@ def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[P
     known = {*elsewhere, *(e.id for e in entries if e.creates and not e.is_nameless)}
     # a change in the same file may name a memory by its file
     named = {(entry.path, entry.id) for entry in entries if entry.creates}
-    return [
-        warning(
-            "about-nothing",
-            f"about {entry.about!r}: no memory states this id",
-            f"correct the id; if it is in a file without an id, write 'id: {entry.about}' below its first line; "
-            "if the file was removed, restore it or remove this entry",
-            entry.line,
-            path=entry.path,
-            quote=entry.about,
-        )
+    lost = [
+        entry
         for entry in entries
         if entry.changes
         and entry.about
         and entry.about not in known
         and (entry.path, entry.about) not in named
+    ]
+    sizes = Counter(entry.path for entry in entries)
+    sizes.subtract(entry.path for entry in lost)
+    return [
+        warning(
+            "about-nothing",
+            f"{entry.kind} of {entry.about!r}: no file here has this memory",
+            f"if it was removed on purpose, run 'rm {shlex.quote(f'{FOLDER}/{entry.path}')}'; else restore its file"
+            if is_change_file(entry.path) and not sizes[entry.path]
+            else f"correct the id, or write 'id: {entry.about}' below the first line of the memory that it means; "
+            "if that was removed, restore it or remove this entry",
+            entry.line,
+            path=entry.path,
+            quote=entry.about,
+        )
+        for entry in lost
     ] + _superseded_by_nothing(entries, known)
 
 

@@ -132,7 +132,6 @@ ROWS = {
     **dict.fromkeys(("facts", "asked", "injected", "accesses", "effects", "learned", "changes", "arrivals", "purges"), ""),
     **dict.fromkeys(("calls", "seen", "blocks", "chain", "chain_notes"), ""),
 }  # fmt: skip
-ASKED_TABLES = ("prompts", "news")
 # Every file in a local folder, by the pattern of its path: what happens to it if it holds the text. The index is
 # rebuilt by the caller, and the other files hold no text.
 CUT = "cut"
@@ -144,27 +143,25 @@ FILES = {
 }  # fmt: skip
 
 
-def forget_text(layout: Layout, text: PurgedText, asked: bool = False) -> Counter[str]:
+def forget_text(layout: Layout, text: PurgedText) -> Counter[str]:
     """Remove a text from the records and files of this machine; return place → how often it was there.
 
-    With `asked`, leave drafts, the blocks of memories and the texts of a person as they are: remove prompts, questions
-    and logs only. Raise Unwritable or OSError.
+    Raise Unwritable or OSError.
     """
     gone: Counter[str] = Counter()
     with change(layout) as db:
-        for table in ASKED_TABLES if asked else filter(ROWS.get, ROWS):
+        for table in filter(ROWS.get, ROWS):
             for number, *cells in db.execute(f"SELECT * FROM {table}").fetchall():
                 if any(isinstance(cell, str) and text.is_in(cell) for cell in cells):
                     db.execute(ROWS[table].format(table), (number,))
                     gone[table] += 1
-    operation = "recall" if asked else ""
-    if count := forget_in_ledger(layout, "", (), text.is_in, operation):
+    if count := forget_in_ledger(layout, "", (), text.is_in):
         gone["ledger"] = count
     erase_removed(layout)
     folders = dict.fromkeys((layout.local, kept_folder(layout)))
     for folder, path in ((top, path) for top in folders for path in files_in(top)):
         what = how_purged(os.path.relpath(path, folder).replace(os.sep, "/"))
-        if what not in ((DELETE,) if asked else (DELETE, CUT)) or ASIDE in path:
+        if what not in (DELETE, CUT) or ASIDE in path:
             continue
         with open(path, "rb") as stream:
             old = stream.read().decode("utf-8", "surrogateescape")

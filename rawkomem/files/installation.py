@@ -216,6 +216,10 @@ def uninstall(layout: Layout, leaving: Leaving) -> None:
                 shutil.rmtree(path)
             else:
                 os.unlink(path)
+    # an empty repository would hide one in a folder above it
+    for folder, _, _ in os.walk(layout.root, topdown=False):
+        with suppress(OSError):
+            os.rmdir(folder)
     if not is_below(kept, layout.root):
         with suppress(OSError):
             os.removedirs(os.path.dirname(kept))  # git's own folder is not empty

@@ -156,11 +156,10 @@ def forget_in_ledger(
     memory: str,
     texts: Iterable[str] = (),
     holds: Callable[[str], bool] = lambda text: False,
-    operation: str = "",
 ) -> int:
     """Remove the text of blocks that name a memory, share words with its texts, or pass `holds`; return their number.
 
-    `operation` limits this to the blocks of one operation. Raise Unwritable on an I/O error.
+    Raise Unwritable on an I/O error.
     """
     telling = {word for text in texts for word in language().content_words(text)}
     with change(layout) as db:
@@ -169,7 +168,6 @@ def forget_in_ledger(
         purged = {
             number: _without_text(row, memory, telling, holds)
             for number, row in rows.items()
-            if operation in ("", row.operation_type)
         }
         purged = {number: row for number, row in purged.items() if row != rows[number]}
         if not purged:

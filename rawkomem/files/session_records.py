@@ -309,13 +309,6 @@ class DraftRecords:
             (at or 0 for (at,) in read(self._layout, sql, checksum(session))), 0
         )
 
-    def remove(self, ids: Iterable[str]) -> None:
-        """Remove drafts, without a decision about them: they may come again."""
-        rows = [(id,) for id in ids]
-        if rows:
-            with change(self._layout) as db:
-                db.executemany("DELETE FROM drafts WHERE id = ?", rows)
-
     def note_asked(self, draft: Draft) -> None:
         """Record that the agent was asked to write a draft."""
         sql = "UPDATE drafts SET asked = ? WHERE id = ?"
@@ -324,20 +317,23 @@ class DraftRecords:
     def decide(self, draft: Draft, what: str, entry: str = "") -> None:
         """Record that a draft was DROPPED, or KEPT as a memory that `entry` created or changed.
 
-        The same words of the same session make no new draft. Of a dropped draft, and of a draft kept without an entry
-        to undo, only the id stays, which is a checksum.
+        The same words of the same session make no new draft.
         """
         with change(self._layout) as db:
             _insert_draft(db, draft, what, entry)
-            db.execute(
-                "UPDATE drafts SET draft = '' WHERE decision != '' AND entry = ''"
-            )
 
-    def reopen(self, kept_as: Collection[str]) -> None:
-        """Let the drafts wait again that these entries keep."""
-        sql = "SELECT id, entry FROM drafts WHERE decision != '' AND draft != ''"
-        ids = [id for id, entry in read(self._layout, sql) if entry in kept_as]
-        if ids:
+    def decided_as(self, names: Collection[str]) -> list[str]:
+        """Return the ids of the drafts that were dropped and have one of these ids, or that one of these entries keeps.
+
+        Drafts that expired, or whose text was purged, cannot wait again and are left out.
+        """
+        sql = "SELECT id, entry FROM drafts WHERE decision != '' AND draft != '' AND at >= ?"
+        rows = read(self._layout, sql, _oldest_draft())
+        return [id for id, entry in rows if (entry or id) in names]
+
+    def reopen(self, names: Collection[str]) -> None:
+        """Let the drafts wait again that `decided_as` returns for these names."""
+        if ids := self.decided_as(names):
             with change(self._layout) as db:
                 sql = "UPDATE drafts SET decision = '', entry = '', at = ? WHERE id = ?"
                 db.executemany(sql, [(now(), id) for id in ids])

@@ -190,17 +190,17 @@ class Staged:
         return {}
 
     def has_both(self, one: Entry, other: Entry) -> bool:
-        """Return whether a parent commit has memories with the id of these two in both of their files."""
+        """Return whether a parent commit has different memories with the id of these two in both of their files."""
         paths = {one.path, other.path}
-        return any(
-            paths
-            <= {
-                entry.path
+        for parent in self.parents:
+            there = {
+                entry.path: entry.digest
                 for entry in self.entries_in(self.texts(paths & parent.keys(), parent))
                 if entry.creates and entry.id == one.id
             }
-            for parent in self.parents
-        )
+            if paths <= there.keys() and there[one.path] != there[other.path]:
+                return True
+        return False
 
     def code_file(self, path: str) -> bytes | None:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""

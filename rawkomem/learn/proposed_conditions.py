@@ -39,6 +39,8 @@ MAX_ASK_WORDS = 14
 MAX_SUBJECT_WORDS = 4
 CONTRACTION = re.compile(r"\b\w+['’]\w+\b")
 CODE_SPAN = re.compile(r"`([^`]{2,40})`")
+# people say this in words; a rule that speaks of "with lease" may allow that option
+FORCED_PUSH = re.compile(r"force(?:[- ]| an? | any )push(?:es|ing)?\b", re.IGNORECASE)
 COMMAND_IN_CODE = re.compile(r"`([^`\s][^`\n]{1,200})`")
 PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
 MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
@@ -200,8 +202,8 @@ def _objects_in(rule: str) -> Iterator[str]:
 def propose_acts(rule: str) -> tuple[str, ...]:
     """Return the acts of an agent that a rule is about, each as key=pattern; none unless it names them.
 
-    "Never run bare pytest" names a command, "do not edit db/seeds" a folder, "if you change `schema.sql`, run make"
-    a file, "never use classes" nothing. "Never run bare pytest, use `uv run pytest`" names none: a pattern for the one
+    "Never run bare pytest" and "never force push" name a command, "do not edit db/seeds" a folder, "if you change
+    `schema.sql`, run make" a file, "never use classes" nothing. "Never run bare pytest, use `uv run pytest`" names none: a pattern for the one
     fits the other.
     """
     asked = [*cues.COMMANDS.findall(rule), *COMMAND_IN_CODE.findall(rule)]
@@ -217,6 +219,9 @@ def propose_acts(rule: str) -> tuple[str, ...]:
                 for one in _command_at(sentence, lead, words)
                 if not any(_is_wrapped(one, command) for command in asked)
             ]
+            if FORCED_PUSH.match(sentence, lead.end()):
+                forced = "git push --force" if "lease" in rule else "git push*--force*"
+                found.append(f"{COMMANDS_KEY}={forced}")
             files += _changed_at(sentence, lead.end(), words)
         for changed in cues.WHEN_CHANGED.finditer(sentence):
             files += words.file.findall(changed[1])

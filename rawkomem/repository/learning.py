@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from ..files.forgetting import PurgedText, forget_text
 from ..files.machine_records import (
     LIVE_MS,
     LearnedParts,
@@ -115,8 +114,6 @@ class Drafts(Wing):
     def __init__(self, repository: Repository):
         super().__init__(repository)
         self.store = DraftRecords(repository.layout)
-        # id → draft; their texts are on no disk, and `undo` can bring them back until this process ends
-        self.dropped: dict[str, Draft] = {}
 
     def all(self) -> list[Draft]:
         """Return the waiting drafts, latest first, also those of which the person is not asked."""
@@ -263,27 +260,16 @@ class Drafts(Wing):
             agrees="" if title or text else old.agrees,
         )
 
-    def drop(self, name: str) -> Draft:
-        """Drop a draft and remove its text and the person's words from this machine; only its id stays.
+    def drop(self, *names: str) -> list[Draft]:
+        """Drop drafts in one change, which `undo` can take back until they expire.
 
-        The same words of the same session make no new draft. Until this process ends, `undo` brings the draft back.
+        The same words of the same session make no new draft.
         """
-        draft = self.get(name)
-        self.store.decide(draft, DROPPED)
-        try:
-            forget_text(self._layout, PurgedText([draft.said]), asked=True)
-        except (RawkoError, OSError) as failure:
-            self._core.warn(
-                f"dropped, but its text may still be on this disk: {failure}"
-            )
-        note_drop(self._layout, draft.id)
-        self.dropped[draft.id] = draft
-        return draft
-
-    def take_back(self, id: str) -> None:
-        """Let a draft wait again that this process dropped."""
-        self.store.remove([id])
-        self.store.put([self.dropped.pop(id)])
+        drafts = [self.get(name) for name in names]
+        for draft in drafts:
+            self.store.decide(draft, DROPPED)
+        note_drop(self._layout, [draft.id for draft in drafts])
+        return drafts
 
 
 # Learn from a session's transcript. Statements that a person made or agreed to become drafts;

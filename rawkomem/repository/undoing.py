@@ -74,15 +74,16 @@ class Undoing(Wing):
         """
         change = _chosen_change(read_changes(self._layout), entry)
         if change.name.startswith(DROPPED):
-            (id,) = change.memories
-            if id not in self._repo.drafts.dropped:
-                message = f"the change dropped the draft {id}, whose text was removed"
+            drafts = self._repo.drafts.store
+            reopened = tuple(drafts.decided_as(change.ids))
+            if not reopened:
+                message = "the drafts of this change expired or were purged"
                 raise Refused(f"{message}: it cannot be undone", EARLIER_HINT)
             if not dry_run:
-                self._repo.drafts.take_back(id)
-                note_drop(self._layout, id, change.name)
+                drafts.reopen(change.ids)
+                note_drop(self._layout, reopened, change.name)
             steps = _steps_of_change(change, {})
-            return Undone(change, steps, Plan(()), reopened=change.memories)
+            return Undone(change, steps, Plan(()), reopened=reopened)
         if dry_run:
             return self._decide(change, everything, by)
         undone: Undone
@@ -111,7 +112,7 @@ class Undoing(Wing):
             if not (one.undoes or one.purged or one.name in undone)
             and (
                 not one.name.startswith(DROPPED)
-                or one.ids <= self._repo.drafts.dropped.keys()
+                or self._repo.drafts.store.decided_as(one.ids)
             )
         ]
         return self._core.read(
@@ -210,10 +211,10 @@ class Undoing(Wing):
         return self._core.read(read)
 
 
-def note_drop(layout: Layout, draft: str, undoes: str = "") -> None:
-    """Record for `undo` that a draft was dropped, or that a drop was undone."""
-    dropped = Entry(kind="delete", id=draft, about=draft)
-    note_change(layout, [dropped], undoes, new_id(DROPPED, now()))
+def note_drop(layout: Layout, drafts: Iterable[str], undoes: str = "") -> None:
+    """Record for `undo` that drafts were dropped, or that a drop was undone."""
+    dropped = [Entry(kind="delete", id=id, about=id) for id in drafts]
+    note_change(layout, dropped, undoes, new_id(DROPPED, now()))
 
 
 def _chosen_change(changes: Sequence[Change], entry: str) -> Change:

@@ -140,3 +140,35 @@ def test_a_rule_that_names_more_acts_than_a_memory_may_have_is_imported(reposito
     done = repository.exchange.import_from(str(page))
     (item,) = done.news
     assert not done.skipped and len(item.entry.extra["appliesTo"]["paths"]) == MAX_ACT_PATTERNS
+
+
+def test_titles_of_rules_have_no_numbers_bold_marks_or_names_of_files(repository, project):
+    (project / "web").mkdir()
+    more = "It has a page of its own in the handbook. " * 20
+    heads = ("2.1 Avoid globals", "**3. Ask first**", "2.5 GB is the limit", "2.0 Release notes", "State")
+    page = project / "web" / "AGENTS.md"
+    page.write_text("# AGENTS.md\n\n" + "".join(f"## {head}\n\n{head * 20} {more}\n\n" for head in heads))
+    whole = project / "db" / "AGENTS.md"
+    whole.parent.mkdir()
+    whole.write_text("# AGENTS.md\n\nEvery query has a limit. Ask Ann about exceptions.\n")
+    done = [repository.exchange.import_from(str(one)) for one in (page, whole)]
+    assert [item.entry.title for one in done for item in one.news] == [
+        "Avoid globals (web)", "Ask first (web)", "2.5 GB is the limit (web)", "2.0 Release notes (web)", "State (web)",
+        "db: Every query has a limit.",
+    ]  # fmt: skip
+
+
+def test_a_table_of_contents_a_template_and_a_page_that_only_includes_others_are_no_rules(repository, project):
+    rules = project / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    (rules / "_template.md").write_text("# Title of the rule\n\nSay in one sentence what the agent must do.\n")
+    (rules / "style.md").write_text("# Style\n\nUse tabs in all files, never spaces.\n")
+    (project / "web").mkdir()
+    (project / "web" / "CLAUDE.md").write_text("@AGENTS.md\n")
+    page = project / "CONTRIBUTING.md"
+    page.write_text(
+        "# Us\n\n## Contents\n\n- [Tests](#tests)\n  1. [**1. Unit**](#1-unit)\n\n## Tests\n\nRun make suite before you push.\n"
+    )
+    done = [repository.exchange.import_from(str(one)) for one in (rules, project / "web" / "CLAUDE.md", page)]
+    assert [[item.entry.title for item in one.news] for one in done] == [["Style"], [], ["Tests"]]
+    assert [one.skipped for one in done] == [((".claude/rules/_template.md", "it is a template"),), (), ()]

@@ -1,5 +1,8 @@
 """What `check` says of single files, and what shows only across files."""
 
+import re
+import subprocess
+
 import pytest
 from rawkomem.files.check import check_files, check_repository
 from rawkomem.files.layout import Layout
@@ -77,9 +80,30 @@ def test_an_id_used_twice_is_an_error_in_both_places(project, memories):
     assert told(check(project)) == ["a.md:1 error id 'same' is used 2 times", "b.md:1 error id 'same' is used 2 times"]
 
 
+def test_the_hint_for_an_id_used_twice_works(rawkomem, memories, project):
+    for name in ("a.md", "b.md"):
+        (memories / name).write_text(front("id: mem_same") + IDEAL, "utf-8")
+    assert "--fix" not in rawkomem("check", check=1).stdout, "it leaves equal copies alone"
+    assert "the copies are equal: remove all of them but one" in rawkomem("check", check=1).stdout
+    (memories / "b.md").write_text(front("id: mem_same") + IDEAL + "more", "utf-8")
+    assert "run 'rawkomem check --fix'" in rawkomem("check", check=1).stdout
+    rawkomem("check", "--fix")
+    rawkomem("check")
+
+
 def test_a_change_about_nothing_is_a_warning(project, memories):
     (memories / "a.md").write_text("---\nid: x\nkind: amend\nabout: nobody\n---\n\nnew\n", "utf-8")
-    assert told(check(project)) == ["a.md:1 warning about 'nobody': no memory states this id"]
+    assert told(check(project)) == ["a.md:1 warning amend of 'nobody': no file here has this memory"]
+
+
+def test_a_change_file_whose_memory_was_removed_names_the_command_that_removes_it(rawkomem, memories, project, git):
+    (memories / "one.md").write_text(front("id: mem_one") + IDEAL, "utf-8")
+    git.commit()
+    rawkomem("feedback", "mem_one", "--helpful")
+    (memories / "one.md").unlink()
+    command = re.search(r"run '(rm \S+)'", rawkomem("check", check=None).stdout)[1]
+    subprocess.run(command, shell=True, cwd=project, check=True)
+    assert "no file here has this memory" not in rawkomem("check").stdout
 
 
 def test_a_change_about_another_file_is_fine_if_that_file_states_its_id(project, memories):
@@ -87,7 +111,7 @@ def test_a_change_about_another_file_is_fine_if_that_file_states_its_id(project,
     (memories / "a.md").write_text(front(id="a") + IDEAL, "utf-8")
     assert told(check(project)) == []
     (memories / "a.md").write_text(front() + IDEAL, "utf-8")
-    assert told(check(project)) == ["b.md:1 warning about 'a': no memory states this id"]
+    assert told(check(project)) == ["b.md:1 warning amend of 'a': no file here has this memory"]
 
 
 def test_a_supersession_that_names_nothing_is_a_warning(project, memories):

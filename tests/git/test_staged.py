@@ -419,5 +419,8 @@ def test_a_moved_or_equal_copy_is_no_copied_id(started, memories, git, moved):
     git("mv", ".rawko/memories/deploy.md", f".rawko/{moved}")
     assert found(started) == {}
     (memories / "deploy.md").write_text(GOOD)
-    git("add", "-A")
+    git.commit()
     assert "frontmatter" not in found(started)
+    (memories.parent / moved).write_text(COPY)
+    git("add", "-A")
+    assert len(found(started)["frontmatter"]) == 1, "an edit of the copy would take the place of the original"

@@ -787,7 +787,7 @@ def drafts_edit(
 def drafts_drop(
     repository: Repository, drafts: tuple[str, ...], everything: bool, yes: bool
 ) -> None:
-    """Discard drafts.
+    """Discard drafts; 'rawkomem undo' brings them back until they expire.
 
     'rawkomem learn' does not propose a dropped draft again when it reads the same session.
 
@@ -806,8 +806,9 @@ def drafts_drop(
         chosen = _drafts_named(repository, drafts)
     if everything and chosen and not yes:
         confirm(f"Drop {counted(len(chosen), 'draft')}?", abort=True, err=True)
-    for draft in chosen:
-        repository.drafts.drop(draft.id)
+    if chosen:
+        repository.drafts.drop(*(draft.id for draft in chosen))
+        note("'rawkomem undo' brings back what you dropped")
     answer(chosen, HEAD.done("dropped"))
 
 

@@ -32,6 +32,7 @@ from ...model.errors import NotFound, RawkoError, Refused
 from ...model.filters import Filter
 from ...model.values import ACTIVE, DRAFT_STATUS, record
 from ...repository import Repository
+from ...repository.core import Core
 from ...repository.transfer import Import, preview_import
 from ...state.fold import new_memory
 from ...text.chunks import counted
@@ -151,7 +152,7 @@ class Guide:
             yield GuideStep(f"Write {names}", question, run, is_usual)
 
     def _imports(self) -> Iterator[GuideStep]:
-        groups = preview_import(
+        groups = _importable(
             self.project, self.repository.core if self.is_started else None
         )
         for item in chain(*groups):
@@ -165,7 +166,11 @@ class Guide:
         """Return the step that imports a group of sources. A person vouches in it for rules that people wrote for agents."""
         entries = [item.entry for source in sources for item in source.news]
         vouches = self.is_person and is_rule_kind(sources[0].kind)
-        names = [one_line(shown_path(item.path), MAX_PATH_CHARS) for item in sources]
+        names = [
+            one_line(shown_path(item.path), MAX_PATH_CHARS)
+            for item in sources
+            if item.decided
+        ]
         where = ", ".join(names)
         listing = ""
         if len(names) > MAX_PATHS_SHOWN:
@@ -297,6 +302,12 @@ class Guide:
         ]
         place = f" -C {shlex.quote(self.project)}" if self.is_elsewhere else ""
         return f"git{place} add {shlex.join(names)} && git{place} commit"
+
+
+def _importable(project: str, core: Core | None = None) -> list[list[Import]]:
+    """Return what a project can import. In a large project this takes seconds, so say what happens."""
+    note("looking for rules and memories to import")
+    return preview_import(project, core)
 
 
 def project_above(folder: str) -> str:
@@ -445,7 +456,7 @@ def _start_plain(folder: str, dry_run: bool, personal: bool, here: bool) -> None
     steps = plan_start(place)
     for step in steps:
         say(f"{'exists' if step.exists else 'write '}  {step.path}")
-    groups = [] if personal else preview_import(os.path.abspath(place))
+    groups = [] if personal else _importable(os.path.abspath(place))
     for item in chain(*groups):
         if item.news:
             path = one_line(shown_path(item.path), MAX_PATH_CHARS)
@@ -496,11 +507,8 @@ def show_overview(folder: str) -> None:
     layout = repository.layout
     authors = repository.core.authors()
     statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
-    files = [
-        name
-        for name in KNOWLEDGE_FILES
-        if os.path.isfile(os.path.join(layout.project, name))
-    ]
+    paths = [os.path.join(layout.project, name) for name in KNOWLEDGE_FILES]
+    files = [os.path.relpath(path) for path in paths if os.path.isfile(path)]
     files_left = repository.core.read(authors.uncommitted_files) if authors else set()
     status = repository.store.status()
     # a memory that was edited or removed is another file that is not committed
@@ -533,7 +541,7 @@ def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
         return "rawkomem drafts", "Keep or drop the drafts from your sessions."
     if not state["memories"] and files:
         return (
-            f"rawkomem import {files[0]}",
+            f"rawkomem import {shlex.quote(files[0])}",
             f"Import the content of {files[0]} as memories.",
         )
     if not state["memories"]:
@@ -545,7 +553,7 @@ def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
         return "rawkomem connect", "Let your coding agent read and store memories."
     if state["uncommitted"]:
         return (
-            "git add .rawko",
+            f"git add {shlex.quote(state['root'])}",
             "Then commit: your team gets the memories with the next pull.",
         )
     return (

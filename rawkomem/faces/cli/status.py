@@ -30,7 +30,7 @@ fresh       {fresh:yes yes/NO}
 made with   {fingerprint}
 meaning     {tier}; contextual vectors: {vectors}{deep_waits:?; %}
 index file  {index} ({bytes:,} bytes)
-{drafts:?drafts      % drafts on this machine: 'rawkomem drafts' shows them|yellow}
+{drafts:?drafts      % on this machine: 'rawkomem drafts' shows them|yellow}
 {unsaved:?unsaved     text not stored yet: %|yellow}
 {rules:?rules       %|yellow}
 {layers.told:?layers      %}""",

@@ -226,7 +226,8 @@ def drafts(
         )
     if action == "edit":
         return f"edited {safe_item_id(wing.edit(id, **changes).id)}"
-    return f"dropped {safe_item_id(wing.drop(id).id)}"
+    (dropped,) = wing.drop(id)
+    return f"dropped {safe_item_id(dropped.id)}"
 
 
 def _project_only(repository: Repository) -> Repository:

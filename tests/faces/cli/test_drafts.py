@@ -228,6 +228,13 @@ def test_dropping_all_asks(rawkomem, waiting, repository):
     assert repository.drafts.all() == [] and "there are no drafts" in rawkomem("drafts", "drop", "--all").stderr
 
 
+def test_one_undo_brings_back_all_drafts_that_an_agent_dropped(rawkomem, waiting, repository):
+    assert "'rawkomem undo' brings back" in rawkomem("drafts", "drop", "--all", "--yes").stderr
+    assert repository.drafts.all() == []
+    rawkomem("undo")
+    assert {one.id for one in repository.drafts.all()} == {one.id for one in waiting}
+
+
 def test_control_characters_of_a_session_do_not_reach_the_terminal(rawkomem, repository):
     put(repository, said="use \x1b[2J tabs\x07", before="\x1b]0;title\x07hi", title="\x1b[31mred", text="a\x1b[2Jb")
     for words in (("drafts",), ("drafts", "show", "drf_"), ("drafts", "drop", "drf_")):

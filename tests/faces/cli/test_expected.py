@@ -11,7 +11,7 @@ from rawkomem.files.installation import list_docs_pages
 from rawkomem.format.entries import entry_from_note
 from rawkomem.model.entries import Draft
 
-from tests.commands import START
+from tests.commands import START, Command
 from tests.conftest import ROOT
 from tests.faces.cli.test_first_minutes import on_terminal
 from tests.terminals import detached, scrubbed, typed
@@ -62,6 +62,9 @@ def test_rawkomem_alone_names_drafts_reviews_and_uncommitted_files(rawkomem, git
     rawkomem("add", "Run the tests with pnpm.")
     rawkomem("connect", "claude")
     assert "1 memory file not committed" in rawkomem().stdout and "next      git add .rawko" in rawkomem().stdout
+    below = rawkomem.folder / "web"
+    below.mkdir()
+    assert "next      git add ../.rawko" in Command(below)().stdout
     repository.drafts.store.put([Draft(id="drf_1", kind="rule", title="No npm", text="No npm.", said="No npm.", at=1)])
     assert "drafts    1 from your sessions" in rawkomem().stdout and "next      rawkomem drafts" in rawkomem().stdout
     rawkomem("quarantine", "pnpm")

@@ -169,6 +169,15 @@ def test_uninstalling_leaves_only_markdown(project, rawkomem):
     assert "Keep me" in rawkomem("list").stdout, "whoever changes their mind has lost nothing"
 
 
+def test_an_uninstalled_repository_without_memories_does_not_hide_the_one_above(rawkomem, project):
+    rawkomem("add", "--title", "Above", "--body", "Mine.")
+    web = project / "web"
+    web.mkdir()
+    rawkomem("-C", str(web), "init", "--here")
+    rawkomem("-C", str(web), "uninstall", "--yes")
+    assert not (web / ".rawko").exists() and "Above" in rawkomem("-C", str(web), "list").stdout
+
+
 def test_what_a_person_changed_stays(project, rawkomem):
     (project / ".rawko" / "config.yaml").write_text("embedder: static\n")
     os.makedirs(os.path.dirname(user_config()), exist_ok=True)

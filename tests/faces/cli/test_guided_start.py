@@ -106,6 +106,14 @@ def test_a_script_gets_everything_but_the_review(shop):
     assert "Nothing new" in again and "To undo a step" not in again
 
 
+def test_the_search_for_rules_is_announced_and_a_page_that_only_includes_another_is_not_listed(shop):
+    put(shop, {"web/CLAUDE.md": "@AGENTS.md\n", "web/AGENTS.md": "# Web\n\nKeep state in runes, not in stores.\n"})
+    for options in (("--yes",), ()):
+        told = Command(shop)("init", "--dry-run", *options)
+        assert told.stderr.startswith("rawkomem: looking for rules and memories to import\n")
+        assert "web/AGENTS.md" in told.stdout and "web/CLAUDE.md" not in told.stdout + told.stderr
+
+
 def test_a_script_that_says_nothing_gets_the_files_alone_and_hears_what_can_be_imported(shop):
     before = listing(shop)
     told = Command(shop)("init").stdout

@@ -184,19 +184,21 @@ def test_a_purged_draft_does_not_come_back_with_the_next_turn(planted, project):
     assert CORRECTION not in str(read(planted.repository.layout, "SELECT draft FROM drafts"))
 
 
-def test_of_a_dropped_draft_only_the_id_stays(planted, project, rawkomem):
+def test_a_purge_of_a_dropped_draft_leaves_only_its_id(planted, project, rawkomem):
     repository = planted.repository
     drafts = [draft for draft in repository.drafts.all() if WORD in draft.said]
     assert len(drafts) == 2
-    unsaved = Path(keep_text(repository.layout, "add", CORRECTION))
     rawkomem("drafts", "drop", *(draft.id for draft in drafts))
+    with Repository.open(str(project), via="person", warn=lambda text: None) as person:
+        for draft in drafts:
+            person.lifecycle.purge_text(draft.said)
     rows = dict(read(repository.layout, "SELECT id, draft FROM drafts"))
     assert [rows[draft.id] for draft in drafts] == ["", ""]
     records = Path(kept_folder(repository.layout))
     close_records()
     data = b"".join(file.read_bytes() for file in records.glob("local-*")).lower()
     assert b"runner for unit tests" not in data and b"first, never the old one" not in data
-    assert unsaved.read_text() == CORRECTION, "it is a person's own text"
+    assert "expired or were purged: it cannot be undone" in rawkomem("undo", check=1).stderr
     planted.answer("Once more.")
     assert not {draft.id for draft in repository.drafts.all()} & {*rows}
 

@@ -194,6 +194,8 @@ def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
         ("Usa pnpm en vez de npm en este proyecto", "commands=npm*"),
         ("No edites config/prod.yml sin preguntar", "paths=config/prod.yml"),
         ("never run bare pytest, use `pytest -n 4`", "commands=pytest*"),
+        ("you must not force push, ever. others review that branch", "commands=git push*--force*"),
+        ("Never force-push. Use --force-with-lease on your own branch.", "commands=git push --force"),
     ],
 )
 def test_a_rule_that_names_a_command_or_a_file_proposes_a_guard(rule, acts):
