@@ -20,7 +20,7 @@ from ..learn.turns import time_of
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.ids import hex_hash
-from ..model.values import now, replace, without
+from ..model.values import now, replace, text_of, without
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..state.plans import TAG_CHARS, TITLE_CHARS, check_by
@@ -519,11 +519,6 @@ def valid_name(by: str) -> str:
     return by
 
 
-def text_of(value: object) -> str:
-    """Return a text; an empty one for anything else."""
-    return value if isinstance(value, str) else ""
-
-
 def line_of(value: object, limit: int = TITLE_CHARS) -> str:
     """Return a text as one clean line; an empty one for anything else."""
     return one_line(text_of(value), limit)
@@ -532,11 +527,6 @@ def line_of(value: object, limit: int = TITLE_CHARS) -> str:
 def list_of(value: object) -> list[Any]:
     """Return a list; an empty one for anything else."""
     return value if isinstance(value, list) else []
-
-
-def dicts_in(value: object) -> list[dict[str, Any]]:
-    """Return the objects of a list; none for anything else."""
-    return [item for item in list_of(value) if isinstance(item, dict)]
 
 
 def texts_in(value: Value | None) -> list[str]:

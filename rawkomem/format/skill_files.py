@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from ..model.entries import Unreadable, Value
-from ..model.values import record
+from ..model.values import items_of, record, text_of
 from ..redaction.find import redact
 from ..text.clean import clean, one_line
 from ..text.prose import prose_lines, sentences
@@ -67,9 +67,7 @@ def read_skill(text: str) -> SkillText:
     opening = next(iter(sentences(body)), "") if heading else ""
     # ours, or Claude Code's
     stated = fields.get("whenToUse") or fields.get("when_to_use") or []
-    conditions = [
-        _plain_line(item) for item in (stated if isinstance(stated, list) else [stated])
-    ]
+    conditions = [_plain_line(item) for item in items_of(stated)]
     return SkillText(
         one_line(name, NAME_LENGTH)
         or f"Unnamed_{sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}",
@@ -126,7 +124,7 @@ def as_read_back(text: str) -> str:
 
 
 def _plain_line(value: Value | None) -> str:
-    return " ".join(clean(value).split()) if isinstance(value, str) else ""
+    return " ".join(clean(text_of(value)).split())
 
 
 def _first_heading(body: str) -> str:

@@ -16,6 +16,7 @@ from ..model.values import (
     extra_value,
     record,
     replace,
+    text_of,
 )
 from ..text.language import (
     RELATED_COSINE,
@@ -183,7 +184,7 @@ def check_claim(extra: Mapping[str, Value], body: str) -> None:
         )
     for key in ("subject", "predicate"):
         value = claim.get(key)
-        text = value.strip() if isinstance(value, str) else ""
+        text = text_of(value).strip()
         if not text or len(text) > MAX_NAME_CHARS:
             message = (
                 f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)"

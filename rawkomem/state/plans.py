@@ -20,6 +20,7 @@ from ..model.values import (
     extra_value,
     filled,
     is_empty_value,
+    items_of,
     now,
     read_time,
     record,
@@ -55,12 +56,8 @@ def with_status(status: str) -> Reducer:
 
 def ids_in(entry: Entry, key: str) -> tuple[str, ...]:
     """Return the texts of a key that contains one text or a list, without empty values such as `null`."""
-    value = extra_value(entry.extra, key)
-    return tuple(
-        str(item)
-        for item in (value if isinstance(value, list) else [value])
-        if not is_empty_value(item)
-    )
+    items = items_of(extra_value(entry.extra, key))
+    return tuple(str(item) for item in items if not is_empty_value(item))
 
 
 def time_of(value: object) -> int:

@@ -30,6 +30,7 @@ from ..model.values import (
     extra_value,
     filled,
     iso,
+    items_of,
     read_moment,
     read_time,
     record,
@@ -339,8 +340,7 @@ def chain_of(memory: Memory) -> dict[str, list[Value]]:
     """Return the chain of intents that led to a memory, by the RFC's keys; empty if it has none."""
     chain: dict[str, list[Value]] = {}
     for key in CHAIN:
-        intents = memory.extra.get(key, [])
-        chain[key] = intents if isinstance(intents, list) else [intents]
+        chain[key] = items_of(memory.extra.get(key, []))
     if any(chain.values()):
         return chain
     stated = json_object(metadata_in(memory.extra).get("heritage_chain"))

@@ -7,6 +7,7 @@ import shutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rawkomem.exchange import import_plan
 from rawkomem.exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS, read_format
 from rawkomem.exchange.import_plan import MemoriesHere, decide_imports
 from rawkomem.exchange.instructions import cut_sections
@@ -17,7 +18,6 @@ from rawkomem.files.reading import read_data
 from rawkomem.format.frontmatter import emit_entry
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput, NotFound
-from rawkomem.repository import transfer
 
 from tests.commands import cases
 from tests.conftest import ROOT, shared
@@ -410,7 +410,7 @@ def stop(*_: object) -> None:
 
 
 def test_a_stopped_import_goes_on(repository, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr(transfer, "ENTRIES_AT_ONCE", 20)
+    monkeypatch.setattr(import_plan, "ENTRIES_AT_ONCE", 20)
     folder = tmp_path_factory.mktemp("notes")
     for number in range(15):
         (folder / f"note-{number}.md").write_text(

@@ -71,7 +71,7 @@ def test_votes_links_and_windows(rawkomem, memory):
 
 
 def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("rawkomem.repository.transfer.ENTRIES_AT_ONCE", 4)  # several writes
+    monkeypatch.setattr("rawkomem.exchange.import_plan.ENTRIES_AT_ONCE", 4)  # several writes
     folder = tmp_path_factory.mktemp("from")
     monkeypatch.setattr(undoing, "MAX_UNDONE", 9)
     count = 10
