@@ -27,7 +27,7 @@ from ..state.plans import TAG_CHARS, TITLE_CHARS, check_by
 from ..state.trust import IMPORTED
 from ..text.acts import COMMANDS_KEY, PATHS_KEY
 from ..text.chunks import fenced_lines
-from ..text.clean import clean, one_line
+from ..text.clean import clean, one_line, spaced
 from ..text.conditions import (
     LANGUAGE,
     condition_problems,
@@ -199,7 +199,7 @@ OPENING_CLAUSE = re.compile(r"(?:`[^`\n]*`|\([^()\n]*\)|[^`(,:;.?!\n])+(?=,)")
 
 def conditions_from_description(description: str) -> list[str]:
     """Return conditions from a description: its "when …" sentences, else all of it, else its first sentence."""
-    text = " ".join(clean(description).split())
+    text = spaced(description)
     sentences = [part.strip() for part in SENTENCE_END.split(text) if part.strip()]
     conditions = [when for sentence in sentences if (when := _from_opener(sentence))]
     for candidates in (conditions, [text], sentences[:1]):
@@ -494,9 +494,7 @@ def as_one_body(text: str) -> str:
 
 def usable_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
     """Return the conditions that can match a task and that do not match every task."""
-    lines = dict.fromkeys(
-        " ".join(clean(condition).split()) for condition in conditions
-    )
+    lines = dict.fromkeys(spaced(condition) for condition in conditions)
     short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
     sound = [line for line in short if not condition_problems([line])]
     return tuple(sound[:MAX_PATTERNS])

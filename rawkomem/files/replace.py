@@ -255,6 +255,11 @@ def refuse_exit(path: str, folder: str) -> None:
         )
 
 
+def is_inside(path: str, folder: str) -> bool:
+    """Return whether a path, with its links followed, is a folder or below it."""
+    return is_below(os.path.realpath(path), os.path.realpath(folder))
+
+
 def leads_out(path: str, folder: str) -> bool:
     """Return whether a path below a folder leads out of it, or to git's own files, through a link."""
     named = os.path.abspath(path)

@@ -21,7 +21,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from ..files.installation import SHIPPED
 from ..files.layout import Layout
-from ..files.replace import FileChange, is_below, read_whole, write_change
+from ..files.replace import FileChange, is_inside, read_whole, write_change
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.installed import how_to_add, how_to_reach
 from ..model.values import DAY, now, replace
@@ -546,7 +546,7 @@ def is_read_in(name: str, project: str, folder: str) -> bool:
     """Return whether a host that is connected in a project calls us if it is started in a folder of the project."""
     return (
         HOSTS[name].reads_above
-        or not is_below(os.path.realpath(folder), os.path.realpath(project))
+        or not is_inside(folder, project)
         or is_connected(name, folder)
         or is_connected(name, "")
     )

@@ -63,6 +63,7 @@ from ..state.fold import (
 )
 from ..state.history import (
     Explained,
+    FieldChange,
     Replaced,
     differences,
     replacements,
@@ -107,7 +108,7 @@ class Proposal:
     changes: tuple[Entry, ...]
 
     @property
-    def differences(self) -> tuple[tuple[str, object, object], ...]:
+    def differences(self) -> tuple[FieldChange, ...]:
         """Return (field, current value, proposed value) for each field that would change."""
         return differences(self.memory, self.proposed)
 

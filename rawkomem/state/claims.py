@@ -435,7 +435,7 @@ class Related:
 
 def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Related]:
     """Return the active memories of `found` that are related to a new text, closest first."""
-    own = statement_of(f"{entry.title}\n{entry.body}")
+    own = statement_of(entry.title_and_body)
     kept = [
         (memory, cosine)
         for memory, cosine in found
@@ -445,9 +445,7 @@ def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Rela
         Related(
             memory,
             cosine,
-            shared_words(
-                own, statement_of(f"{memory.title}\n{memory.body}"), subject_only=True
-            ),
+            shared_words(own, statement_of(memory.title_and_body), subject_only=True),
         )
         for memory, cosine in kept
         if cosine > RELATED_COSINE

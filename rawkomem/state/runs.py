@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..format.blocks import list_items, sections_of
-from ..model.entries import Memory
+from ..model.entries import Memory, by_time
 from ..model.values import items_of, record
 from .trust import reachable
 
@@ -132,7 +132,7 @@ def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
 
 def execution_order(traces: Iterable[Memory]) -> list[str]:
     """Return the ids of traces by time, each after its parent and its dependencies; a cycle is broken."""
-    ordered = sorted(traces, key=lambda memory: (memory.created, memory.id))
+    ordered = by_time(traces)
     known = {memory.id: memory for memory in ordered}
     done: dict[str, None] = {}
     for memory in ordered:
