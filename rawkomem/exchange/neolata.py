@@ -34,6 +34,7 @@ from ..model.values import (
     record,
     replace,
     text_of,
+    time_of,
 )
 from ..state.changes import ENDS, kept_both, open_conflicts
 from ..state.claims import (
@@ -44,7 +45,7 @@ from ..state.claims import (
     claim_of,
 )
 from ..state.fold import DISPUTED, IMPORTED_STATE, MAX_VOTES, new_memory
-from ..state.plans import TITLE_CHARS, time_of
+from ..state.plans import TITLE_CHARS
 from ..state.strength import IMPORTANCES
 from ..state.trust import EVENT_TIME, Trust, category_of, compute_trust
 from ..text.clean import clean, one_line

@@ -242,7 +242,7 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
 def _block_values(operation: str, entry: Entry) -> dict[str, str]:
     """Return the values that a block of this operation may need."""
     if operation == "lesson":
-        context = lesson_context(entry.title, entry.importance, entry.extra, entry.body)
+        context = lesson_context(entry)
         return lesson_wire_values(entry.id, lesson_pattern(entry.extra), context)
     text = entry.body or entry.title
     sure = text_of(entry.extra.get("confidence"))

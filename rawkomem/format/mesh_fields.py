@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..model.entries import Memory, Value
+from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, check_known
 from ..model.ids import hex_hash
 from ..model.values import (
@@ -213,16 +213,16 @@ def lesson_sections(prose: Mapping[str, str]) -> str:
     )
 
 
-def lesson_context(
-    title: str, importance: str, extra: Mapping[str, Value], body: str
-) -> LessonContext:
+def lesson_context(entry: Entry | Memory) -> LessonContext:
     """Return the lesson of an entry; without lesson keys, the title is the rule and the text is the situation."""
+    extra = entry.extra
     fields = {field: text_of(extra.get(key)) for key, field in LESSON_KEYS.items()}
-    sections = _prose_fields(body)
+    sections = _prose_fields(entry.body)
     if "patternId" not in extra:
-        fields["preventative_rule"] = fields["preventative_rule"] or title
-        sections["situation"] = sections["situation"] or body
-    severity = fields["severity"] if fields["severity"] in SEVERITIES else importance
+        fields["preventative_rule"] = fields["preventative_rule"] or entry.title
+        sections["situation"] = sections["situation"] or entry.body
+    stated = fields["severity"]
+    severity = stated if stated in SEVERITIES else entry.importance
     return LessonContext(
         **{**fields, **sections, "severity": severity},
         confidence=rule_confidence(extra),
@@ -296,7 +296,7 @@ class Lesson:
 
 def lesson_of(memory: Memory) -> Lesson:
     """Return a memory of kind `lesson` as a Lesson."""
-    context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
+    context = lesson_context(memory)
     pattern = lesson_pattern(memory.extra)
     return Lesson(
         memory.id,

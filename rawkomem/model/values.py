@@ -405,6 +405,11 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def time_of(value: object) -> int:
+    """Return the time of a frontmatter value in milliseconds; 0 if it is not a time."""
+    return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
+
+
 def is_empty_value(value: object) -> bool:
     """Return whether a value counts as empty: an empty text, or a word such as `null` or `none`."""
     return isinstance(value, str) and value.strip().lower() in EMPTY_WORDS

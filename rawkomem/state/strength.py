@@ -34,11 +34,11 @@ from ..model.values import (
     read_moment,
     read_time,
     record,
+    time_of,
 )
 from ..redaction.scrubber import scrubbed_text
 from ..text.chunks import counted
 from .changes import CHAIN
-from .plans import time_of
 from .trust import EVENT_TIME, category_of, session_of, type_of
 
 FieldValue = str | int | float | bool | Sequence[str] | None
@@ -400,7 +400,7 @@ def metadata_of(
 
 def lesson_metadata(memory: Memory) -> dict[str, Any]:
     """Return a lesson as metadata of RFC-0011, with its wire block."""
-    context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
+    context = lesson_context(memory)
     pattern = lesson_pattern(memory.extra)
     values = lesson_wire_values(memory.id, pattern, context)
     bare = LESSON_TAG.lstrip("#")
