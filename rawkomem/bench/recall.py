@@ -105,7 +105,7 @@ def _measure_session(session: Record) -> Counter[str]:
             learned = repository.learning.take(
                 heard, choose_drafts(heard.turns[:end], heard.run), by_host=True
             )
-            stored += [f"{one.entry.title}\n{one.entry.body}" for one in learned.stored]
+            stored += [one.entry.title_and_body for one in learned.stored]
             asked = next_request(repository.drafts.all(), since)
             since = 1 if asked else since + 1
             if asked:

@@ -20,14 +20,14 @@ from ..learn.turns import time_of
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.ids import hex_hash
-from ..model.values import now, replace, without
+from ..model.values import now, replace, text_of, without
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..state.plans import TAG_CHARS, TITLE_CHARS, check_by
 from ..state.trust import IMPORTED
 from ..text.acts import COMMANDS_KEY, PATHS_KEY
 from ..text.chunks import fenced_lines
-from ..text.clean import clean, one_line
+from ..text.clean import clean, one_line, spaced
 from ..text.conditions import (
     LANGUAGE,
     condition_problems,
@@ -208,7 +208,7 @@ OPENING_CLAUSE = re.compile(r"(?:`[^`\n]*`|\([^()\n]*\)|[^`(,:;.?!\n])+(?=,)")
 
 def conditions_from_description(description: str) -> list[str]:
     """Return conditions from a description: its "when …" sentences, else all of it, else its first sentence."""
-    text = " ".join(clean(description).split())
+    text = spaced(description)
     sentences = [part.strip() for part in SENTENCE_END.split(text) if part.strip()]
     conditions = [when for sentence in sentences if (when := _from_opener(sentence))]
     for candidates in (conditions, [text], sentences[:1]):
@@ -503,9 +503,7 @@ def as_one_body(text: str) -> str:
 
 def usable_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
     """Return the conditions that can match a task and that do not match every task."""
-    lines = dict.fromkeys(
-        " ".join(clean(condition).split()) for condition in conditions
-    )
+    lines = dict.fromkeys(spaced(condition) for condition in conditions)
     short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
     sound = [line for line in short if not condition_problems([line])]
     return tuple(sound[:MAX_PATTERNS])
@@ -528,11 +526,6 @@ def valid_name(by: str) -> str:
     return by
 
 
-def text_of(value: object) -> str:
-    """Return a text; an empty one for anything else."""
-    return value if isinstance(value, str) else ""
-
-
 def line_of(value: object, limit: int = TITLE_CHARS) -> str:
     """Return a text as one clean line; an empty one for anything else."""
     return one_line(text_of(value), limit)
@@ -541,11 +534,6 @@ def line_of(value: object, limit: int = TITLE_CHARS) -> str:
 def list_of(value: object) -> list[Any]:
     """Return a list; an empty one for anything else."""
     return value if isinstance(value, list) else []
-
-
-def dicts_in(value: object) -> list[dict[str, Any]]:
-    """Return the objects of a list; none for anything else."""
-    return [item for item in list_of(value) if isinstance(item, dict)]
 
 
 def texts_in(value: Value | None) -> list[str]:

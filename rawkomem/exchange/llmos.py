@@ -12,7 +12,7 @@ from ..files.reading import read_data
 from ..files.replace import refuse_exit
 from ..format.frontmatter import emit_entry
 from ..format.skill_files import FRONT_BLOCK
-from ..model.entries import Entry, Memory, Value
+from ..model.entries import Entry, Memory, Value, by_time
 from ..model.errors import NotFound
 from ..model.ids import hex_hash, holds_id, slug, trace_path
 from ..model.values import record, replace, without
@@ -246,7 +246,7 @@ def write_llmos(
 
     Memories that came from LLMos go back to their own project or, with `rename`, to `project`.
     """
-    memories = sorted(memories, key=lambda memory: (memory.created, memory.id))
+    memories = by_time(memories)
     origins = {memory.id: origin_of(memory.extra) for memory in memories}
     homes = {
         file.split("/")[1] for file in origins.values() if file.startswith(PROJECTS)

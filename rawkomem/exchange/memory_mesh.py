@@ -37,7 +37,16 @@ from ..learn.lessons import lesson_conditions
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.installed import how_to_add
-from ..model.values import filled, iso, now, read_time, record, replace, without
+from ..model.values import (
+    filled,
+    iso,
+    now,
+    read_time,
+    record,
+    replace,
+    text_of,
+    without,
+)
 from ..state.changes import ENDS
 from ..state.strength import entry_row, lesson_metadata
 from .imported_entries import (
@@ -46,7 +55,6 @@ from .imported_entries import (
     entry_from,
     fitting_values,
     line_of,
-    text_of,
     texts_in,
     valid_name,
     valid_tags,

@@ -33,6 +33,8 @@ from ..model.values import (
     read_time,
     record,
     replace,
+    text_of,
+    time_of,
 )
 from ..state.changes import ENDS, kept_both, open_conflicts
 from ..state.claims import (
@@ -43,14 +45,14 @@ from ..state.claims import (
     claim_of,
 )
 from ..state.fold import DISPUTED, IMPORTED_STATE, MAX_VOTES, new_memory
-from ..state.plans import TITLE_CHARS, time_of
+from ..state.plans import TITLE_CHARS
 from ..state.strength import IMPORTANCES
 from ..state.trust import EVENT_TIME, Trust, category_of, compute_trust
 from ..text.clean import clean, one_line
+from ..text.json_values import objects_in
 from .imported_entries import (
     TITLE_LENGTH,
     conditions_from_headings,
-    dicts_in,
     entry_from,
     fitting_values,
     id_here,
@@ -59,7 +61,6 @@ from .imported_entries import (
     line_of,
     list_of,
     past_time,
-    text_of,
     texts_in,
     valid_tags,
 )
@@ -395,7 +396,7 @@ def _rows_in(source: Source, rows: Any, file: str) -> list[Item]:
             f"{file} is not a list of objects",
             "name a file or folder that neolata wrote",
         )
-    sound = [row for row in dicts_in(rows) if row.get("id") or row.get("source_id")]
+    sound = [row for row in objects_in(rows) if row.get("id") or row.get("source_id")]
     if len(sound) < len(rows):
         lost = len(rows) - len(sound)
         source.skip(
@@ -476,7 +477,7 @@ def read_neolata(source: Source) -> Iterator[Entry]:
             ]
             holder = next((str(id) for id in members if str(id) in wanted), "")
             if holder:
-                wanted[holder][name] = [*dicts_in(wanted[holder].get(name)), row]
+                wanted[holder][name] = [*objects_in(wanted[holder].get(name)), row]
             else:
                 source.skip(
                     str(row["id"]), f"none of the memories of these {name} is imported"
@@ -531,7 +532,7 @@ def count_of(item: Item, name: str) -> int:
 def links_of(item: Item, known: Container[str]) -> dict[str, Value]:
     """Return link type → ids of the memories that an item links to; the type `similar` becomes `related`."""
     targets: dict[str, dict[str, None]] = {}
-    for link in dicts_in(item.get("links"))[:MAX_LINKS]:
+    for link in objects_in(item.get("links"))[:MAX_LINKS]:
         id = our_id(link.get("id"))
         if id in known and id != our_id(item["id"]) and link.get("type") != SUPERSEDES:
             targets.setdefault(link_type(link), {})[id] = None
@@ -746,7 +747,7 @@ def _links(memory: Memory, leaving: ExportData) -> list[Item]:
     others = leaving.held.keys() - {memory.id}
     pairs = {*memory.links}
     links = []
-    for number, link in enumerate(dicts_in(leaving.kept[memory.id].get("links"))):
+    for number, link in enumerate(objects_in(leaving.kept[memory.id].get("links"))):
         type = link_type(link)
         id = our_id(link.get("id"))
         is_ours = number < MAX_LINKS and id in others and type != SUPERSEDES
@@ -790,7 +791,7 @@ def _conflicts(leaving: ExportData, items: Mapping[str, Item]) -> list[Item]:
     ours = {name: id for id, name in names.items()}
     rows: list[Item] = []
     for fields in leaving.kept.values():
-        for row in dicts_in(fields.get(CONFLICTS_KEPT)):
+        for row in objects_in(fields.get(CONFLICTS_KEPT)):
             ends = [ours.get(str(row.get(end)), "") for end in ("newId", "existingId")]
             rows.append({**row, **_settled(row, *map(held.get, ends))})
     pairs = [{str(row.get("newId")), str(row.get("existingId"))} for row in rows]

@@ -29,6 +29,7 @@ from ..model.values import (
     is_empty_value,
     record,
     replace,
+    text_of,
     without,
 )
 from ..redaction.find import redact
@@ -37,6 +38,7 @@ from ..state.fold import fold
 from ..state.plans import TITLE_CHARS
 from ..state.trust import IMPORTED
 from ..text.clean import one_line
+from ..text.json_values import objects_in
 from ..text.prose import prose_lines
 from .imported_entries import (
     MAX_DEPTH,
@@ -44,14 +46,12 @@ from .imported_entries import (
     TooMuch,
     as_values,
     conditions_from_description,
-    dicts_in,
     entry_from,
     importance_of,
     line_of,
     list_of,
     past_time,
     split_by_size,
-    text_of,
     texts_in,
     valid_name,
 )
@@ -480,7 +480,7 @@ def items_in(value: Any) -> list[Item]:
         if inner is None:
             inner = [item for part in value.values() for item in list_of(part)]
         value = list(inner.values()) if isinstance(inner, dict) else inner
-    return [item for item in dicts_in(value) if item_text(item)]
+    return [item for item in objects_in(value) if item_text(item)]
 
 
 def is_mem0(source: Source) -> bool:
@@ -539,7 +539,7 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
     extra |= {key: one_line(str(state[key])) for key in ENDS if state.get(key)}
     if state.get("status") in GONE_STATUSES:
         extra[GONE_THERE] = str(state["status"])
-    for link in dicts_in(state.get("links")):
+    for link in objects_in(state.get("links")):
         if link.get("type") == RELATED:  # other types have no frontmatter key
             lists["related"].append(str(link.get("to", "")))
     known = {"kind": CREATES, "importance": IMPORTANCE}

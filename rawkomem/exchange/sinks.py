@@ -18,7 +18,7 @@ from ..model.entries import DECAY_CODE, Entry
 from ..model.errors import BadInput, Busy, RawkoError, Refused
 from ..model.ids import hex_hash
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
-from ..model.values import CREATES, filled, iso, now, record, replace
+from ..model.values import CREATES, filled, iso, now, record, replace, text_of
 from ..net import (
     PUBLIC_ONLY,
     Bounds,
@@ -110,16 +110,11 @@ def _event(layout: Layout, entry: Entry, name: str) -> Event:
         "importance": entry.importance if is_ranked else "",
         "tags": [one_line(tag) for tag in entry.tags],
         "by": one_line(redact(entry.by)),
-        "reason": _extra_text(entry, "reason"),
-        "superseded_by": _extra_text(entry, "supersededBy"),
+        "reason": one_line(text_of(entry.extra.get("reason"))),
+        "superseded_by": one_line(text_of(entry.extra.get("supersededBy"))),
         "path": entry.path,
     }
     return filled(fields)
-
-
-def _extra_text(entry: Entry, key: str) -> str:
-    value = entry.extra.get(key, "")
-    return one_line(value) if isinstance(value, str) else ""
 
 
 # Write the daily log: one Markdown file per day in a folder of the user. A memory's text stays

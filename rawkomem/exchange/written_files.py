@@ -10,7 +10,7 @@ from hashlib import sha256
 from ..files.layout import explained
 from ..files.replace import refuse_exit, replace_whole
 from ..format.frontmatter import emit_entry, emit_fields
-from ..model.entries import Entry, Memory, Value
+from ..model.entries import Entry, Memory, Value, by_time
 from ..model.errors import Refused
 from ..model.ids import file_stem, hex_hash, numbered_names
 from ..model.values import filled, iso, record, without
@@ -196,7 +196,7 @@ def _rule_page(memory: Memory, key: str) -> str:
 def _named_files(memories: Iterable[Memory]) -> dict[str, Memory]:
     """Return file name → memory, sorted; if titles are equal, later memories get a number."""
     taken: dict[str, Memory] = {}
-    for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
+    for memory in by_time(memories):
         for stem in numbered_names(file_stem(memory.title or memory.id)):
             if f"{stem}.md" not in taken:
                 taken[f"{stem}.md"] = memory

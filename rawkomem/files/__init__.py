@@ -7,7 +7,7 @@
 another local folder
 `reading`: one memory file as entries and Problems
 `append`: the only writer of entries; change files and gathering them
-`replace`: atomic replacement of files, the generated page
+`replace`: atomic replacement of files, also of other programs; the generated page
 `archive`: archive, bundles, rotation of the log, purge
 `check`: the rules of `rawkomem check`
 `watch`: file events

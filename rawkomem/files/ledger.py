@@ -21,7 +21,7 @@ from ..format.yamo import (
     read_yamo_block,
 )
 from ..model.entries import Entry
-from ..model.values import Problem, as_dict, error, iso, now, record, replace
+from ..model.values import Problem, as_dict, error, iso, now, record, replace, text_of
 from ..state.fold import new_memory
 from ..state.strength import memory_type
 from ..state.trust import sources_in, type_of
@@ -240,23 +240,23 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
 def _block_values(operation: str, entry: Entry) -> dict[str, str]:
     """Return the values that a block of this operation may need."""
     if operation == "lesson":
-        context = lesson_context(entry.title, entry.importance, entry.extra, entry.body)
+        context = lesson_context(entry)
         return lesson_wire_values(entry.id, lesson_pattern(entry.extra), context)
     text = entry.body or entry.title
-    sure = _extra_text(entry, "confidence")
-    preview = _extra_text(entry, "intent") if operation == "synthesize" else ""
+    sure = text_of(entry.extra.get("confidence"))
+    preview = text_of(entry.extra.get("intent")) if operation == "synthesize" else ""
     return {
         "id": entry.target,
         "type": _retained_type(entry),
         "length": str(len(text.encode())),
         "preview": (preview or text)[: 4 * PREVIEW_LENGTH],
-        "hypothesis": _extra_text(entry, "hypothesis"),
-        "topic": _extra_text(entry, "topic") or entry.title,
+        "hypothesis": text_of(entry.extra.get("hypothesis")),
+        "topic": text_of(entry.extra.get("topic")) or entry.title,
         "name": entry.title,
         "sources": str(len(sources_in(entry.extra))),
         # files use 0 to 100
         "confidence": str(int(sure) / 100) if sure.isdecimal() else "0.5",
-        "reason": _extra_text(entry, "reason"),
+        "reason": text_of(entry.extra.get("reason")),
     }
 
 
@@ -266,8 +266,3 @@ def _retained_type(entry: Entry) -> str:
         return "amend"  # the memory already has a type
     memory = new_memory(entry)
     return type_of(memory) or memory_type(memory)
-
-
-def _extra_text(entry: Entry, key: str) -> str:
-    value = entry.extra.get(key, "")
-    return value if isinstance(value, str) else ""

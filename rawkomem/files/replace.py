@@ -13,6 +13,7 @@ from collections.abc import Callable
 from itertools import groupby
 
 from ..model.errors import BadInput, Refused, Unwritable
+from ..model.values import record
 from .layout import MAX_FILE_BYTES, Layout, explained, read_bytes
 from .private import local_path, make_private_folder, open_private, write_all
 
@@ -254,6 +255,11 @@ def refuse_exit(path: str, folder: str) -> None:
         )
 
 
+def is_inside(path: str, folder: str) -> bool:
+    """Return whether a path, with its links followed, is a folder or below it."""
+    return is_below(os.path.realpath(path), os.path.realpath(folder))
+
+
 def leads_out(path: str, folder: str) -> bool:
     """Return whether a path below a folder leads out of it, or to git's own files, through a link."""
     named = os.path.abspath(path)
@@ -320,3 +326,33 @@ def replace_whole(
 
 def _open_for_owner(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+@record
+class FileChange:
+    """A planned change of another program's file: its content before and after; None: the file does not exist."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    why: str = ""  # for the person: why it changes, or why it does not
+    executable: bool = False
+
+    @property
+    def is_none(self) -> bool:
+        """Return whether the file does not change."""
+        return self.before == self.after
+
+
+def write_change(change: FileChange, within: str) -> None:
+    """Write or remove a file, following links that stay in `within`. Raise Refused if it changed since the plan."""
+    if read_whole(change.path, within) != change.before:
+        raise Refused(
+            f"{change.path} was changed meanwhile by another program",
+            "run the command again",
+        )
+    with explained(f"cannot write {change.path}"):
+        if change.after is None:
+            os.unlink(os.path.realpath(change.path))
+        else:
+            replace_whole(change.path, change.after, change.executable, within)

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from ..model.entries import Field, Unreadable, Value
 from ..model.ids import hex_hash
-from ..model.values import Problem, error, record, warning
+from ..model.values import Problem, error, items_of, record, warning
 from ..text.chunks import heading_lines
 from ..text.prose import prose_lines, without_code
 from .frontmatter import (
@@ -459,8 +459,7 @@ def read_citation(text: str) -> Citation:
 
 def citations_in(extra: Mapping[str, Value]) -> list[str]:
     """Return a memory's citations as they are written: a list or a single text; ignore other values."""
-    value = extra.get(CITES_KEY, [])
-    items = value if isinstance(value, list) else [value]
+    items = items_of(extra.get(CITES_KEY, []))
     return [item.strip() for item in items if isinstance(item, str) and item.strip()]
 
 

@@ -28,6 +28,7 @@ from ..model.values import (
     Problem,
     error,
     is_empty_value,
+    items_of,
     names_of_key,
     now,
     read_time,
@@ -418,9 +419,7 @@ class _FieldReader:
 
     def _listed(self, key: str) -> list[Value]:
         field = self._present(key)
-        if field is None:
-            return []
-        return field.value if isinstance(field.value, list) else [field.value]
+        return items_of(field.value) if field else []
 
     def _items(self, key: str) -> list[str]:
         """Return the texts of a list; accept the conditions `{pattern: …}` of older files."""

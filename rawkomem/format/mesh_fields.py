@@ -10,10 +10,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..model.entries import Memory, Value
+from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, check_known
 from ..model.ids import hex_hash
-from ..model.values import IMPORTANCE, as_dict, read_time, record, replace, without
+from ..model.values import (
+    IMPORTANCE,
+    as_dict,
+    read_time,
+    record,
+    replace,
+    text_of,
+    without,
+)
 from ..redaction.find import redact
 from ..text.clean import one_line, with_newlines
 from .yamo import (
@@ -205,16 +213,16 @@ def lesson_sections(prose: Mapping[str, str]) -> str:
     )
 
 
-def lesson_context(
-    title: str, importance: str, extra: Mapping[str, Value], body: str
-) -> LessonContext:
+def lesson_context(entry: Entry | Memory) -> LessonContext:
     """Return the lesson of an entry; without lesson keys, the title is the rule and the text is the situation."""
-    fields = {field: _text(extra, key) for key, field in LESSON_KEYS.items()}
-    sections = _prose_fields(body)
+    extra = entry.extra
+    fields = {field: text_of(extra.get(key)) for key, field in LESSON_KEYS.items()}
+    sections = _prose_fields(entry.body)
     if "patternId" not in extra:
-        fields["preventative_rule"] = fields["preventative_rule"] or title
-        sections["situation"] = sections["situation"] or body
-    severity = fields["severity"] if fields["severity"] in SEVERITIES else importance
+        fields["preventative_rule"] = fields["preventative_rule"] or entry.title
+        sections["situation"] = sections["situation"] or entry.body
+    stated = fields["severity"]
+    severity = stated if stated in SEVERITIES else entry.importance
     return LessonContext(
         **{**fields, **sections, "severity": severity},
         confidence=rule_confidence(extra),
@@ -224,7 +232,7 @@ def lesson_context(
 def rule_confidence(extra: Mapping[str, Value]) -> float:
     """Return the confidence of a lesson's rule, from 0 to 1; the default if it is missing or invalid."""
     try:
-        value = float(_text(extra, "ruleConfidence") or DEFAULT_RULE_CONFIDENCE)
+        value = float(text_of(extra.get("ruleConfidence")) or DEFAULT_RULE_CONFIDENCE)
     except ValueError:
         return DEFAULT_RULE_CONFIDENCE
     return value if 0 <= value <= 1 else DEFAULT_RULE_CONFIDENCE
@@ -232,9 +240,11 @@ def rule_confidence(extra: Mapping[str, Value]) -> float:
 
 def lesson_pattern(extra: Mapping[str, Value]) -> str:
     """Return the pattern id of a lesson; empty if it has no pattern."""
-    known = _text(extra, "patternId")
-    name = _text(extra, "errorPattern")
-    return known or (pattern_id(name, _text(extra, "applicableScope")) if name else "")
+    known = text_of(extra.get("patternId"))
+    name = text_of(extra.get("errorPattern"))
+    return known or (
+        pattern_id(name, text_of(extra.get("applicableScope"))) if name else ""
+    )
 
 
 def lesson_wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]:
@@ -258,11 +268,6 @@ def _prose_fields(body: str) -> dict[str, str]:
         else:
             current.append(line)
     return {field: "\n".join(lines).strip() for field, lines in sections.items()}
-
-
-def _text(extra: Mapping[str, Value], key: str) -> str:
-    value = extra.get(key, "")
-    return value if isinstance(value, str) else ""
 
 
 # Lessons, also as wire blocks.
@@ -291,7 +296,7 @@ class Lesson:
 
 def lesson_of(memory: Memory) -> Lesson:
     """Return a memory of kind `lesson` as a Lesson."""
-    context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
+    context = lesson_context(memory)
     pattern = lesson_pattern(memory.extra)
     return Lesson(
         memory.id,

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from ..model.entries import Unreadable, Value
-from ..model.values import record
+from ..model.values import filled, items_of, record, text_of
 from ..redaction.find import redact
-from ..text.clean import clean, one_line
+from ..text.clean import clean, one_line, spaced
 from ..text.prose import prose_lines, sentences
 from .entries import read_entries
 from .frontmatter import read_frontmatter
@@ -55,7 +55,7 @@ def read_skill(text: str) -> SkillText:
     """Return the fields and text of a skill file. A skill without a name is named after the hash of its text."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n").rstrip()
     fields, body = split_front(text)
-    said = {key: value for key, value in fields.items() if value}
+    said = filled(fields)
     for key, declared in DECLARED.findall("\n".join(prose_lines(text))):  # YAMO text
         said.setdefault(key, declared.strip())
     heading = "" if said.get("name") else _first_heading(body)
@@ -67,9 +67,7 @@ def read_skill(text: str) -> SkillText:
     opening = next(iter(sentences(body)), "") if heading else ""
     # ours, or Claude Code's
     stated = fields.get("whenToUse") or fields.get("when_to_use") or []
-    conditions = [
-        _plain_line(item) for item in (stated if isinstance(stated, list) else [stated])
-    ]
+    conditions = [_plain_line(item) for item in items_of(stated)]
     return SkillText(
         one_line(name, NAME_LENGTH)
         or f"Unnamed_{sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}",
@@ -126,7 +124,7 @@ def as_read_back(text: str) -> str:
 
 
 def _plain_line(value: Value | None) -> str:
-    return " ".join(clean(value).split()) if isinstance(value, str) else ""
+    return spaced(text_of(value))
 
 
 def _first_heading(body: str) -> str:

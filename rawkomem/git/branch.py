@@ -17,7 +17,7 @@ from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.values import ACTIVE, ERROR, WARNING, Problem, record, replace
 from ..state.claims import claim_of
-from ..state.history import changed_keys
+from ..state.history import FieldChange, changed_keys
 from ..state.trust import AGENT, AGENTS, author_state
 from .commit_checks import CheckedCommit, check_commit, contradicting, edits_of
 from .runner import Git, GitFailed, WorkTree, own_tree
@@ -179,7 +179,7 @@ class Difference:
     what: str  # one of KINDS
     memory: Memory  # after the branch; for a removed memory, before it
     path: str  # from the top of the work tree
-    changes: tuple[tuple[str, object, object], ...] = ()  # (key, before, after)
+    changes: tuple[FieldChange, ...] = ()
     text_changed: bool = False
     before: str = ""  # the text before it was changed
     other: Memory | None = None  # the memory that supersedes or contradicts it
@@ -278,7 +278,7 @@ def _compared(
         yield Difference(COUNTED, after, "", counted)
 
 
-def _others(before: Memory, after: Memory) -> list[tuple[str, object, object]]:
+def _others(before: Memory, after: Memory) -> list[FieldChange]:
     """Return the changes of values outside the frontmatter: validity, links, heritage."""
     fields = {**WINDOW, "links": "links", "heritage": "heritage"}
     pairs = (

@@ -464,9 +464,7 @@ class AddedMemories:
         same: dict[str, list[Memory]] = {}
         texts = {memory.body or memory.title for memory in self.memories.values()}
         for memory in self.staged.naming(texts):
-            same.setdefault(identity(f"{memory.title}\n{memory.body}"), []).append(
-                memory
-            )
+            same.setdefault(identity(memory.title_and_body), []).append(memory)
         twins = [
             (newer, older)
             for group in same.values()

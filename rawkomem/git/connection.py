@@ -13,8 +13,14 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..files.layout import Layout, explained, read_bytes
-from ..files.replace import is_below, read_whole, refuse_exit, replace_whole
+from ..files.layout import Layout, read_bytes
+from ..files.replace import (
+    FileChange,
+    is_below,
+    read_whole,
+    refuse_exit,
+    write_change,
+)
 from ..model.errors import Refused
 from ..model.values import record
 from .merge import CONFLICT_EXIT_CODE
@@ -121,17 +127,6 @@ SCRIPT_START = "#!/bin/sh\n"
 
 
 @record
-class FileChange:
-    """A file that is written or changed, or removed if `after` is None."""
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    why: str
-    executable: bool = False
-
-
-@record
 class SettingChange:
     """A change of a git setting of this clone; None means unset."""
 
@@ -173,15 +168,9 @@ def plan_git_removal(layout: Layout, alone: bool = False) -> Connection:
 
 
 def carry_out_connection(connection: Connection) -> None:
-    """Write the files, then the settings; raise Unwritable or GitFailed on failure."""
+    """Write the files, then the settings; raise Refused, Unwritable or GitFailed on failure."""
     for change in connection.files:
-        path = change.path
-        with explained(f"cannot write {path}", "check permissions"):
-            if change.after is None:
-                os.unlink(path)
-            else:
-                folder = os.path.dirname(path)
-                replace_whole(path, change.after, change.executable, folder)
+        write_change(change, os.path.dirname(change.path))
     for setting in connection.settings:
         if setting.after is None:
             words = ("--unset-all", setting.key)

@@ -20,11 +20,11 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from ..files.installation import SHIPPED
-from ..files.layout import Layout, explained
-from ..files.replace import is_below, read_whole, replace_whole
+from ..files.layout import Layout
+from ..files.replace import FileChange, is_inside, read_whole, write_change
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.installed import how_to_add, how_to_reach
-from ..model.values import DAY, now, record, replace
+from ..model.values import DAY, now, replace
 from ..repository.machine import Finding
 from ..text.chunks import counted
 from .hook_calls import Called, logged_calls, slow_calls
@@ -488,22 +488,7 @@ def _checksum(text: bytes) -> bytes:
 MARK = "rawkomem connect"  # in files that belong to us as a whole
 
 
-@record
-class FileEdit:
-    """The content of a file before and after a change; None: the file does not exist."""
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    kept: str = ""  # a note for the person about what was not changed, and why
-
-    @property
-    def is_none(self) -> bool:
-        """Return whether the file does not change."""
-        return self.before == self.after
-
-
-def plan_connect(name: str, project: str, mcp: bool = False) -> list[FileEdit]:
+def plan_connect(name: str, project: str, mcp: bool = False) -> list[FileChange]:
     """Return the changes that connect a host in a project, or for the user if `project` is empty.
 
     With `mcp` they also add our MCP server. For a host without hooks they always do.
@@ -524,7 +509,7 @@ def plan_connect(name: str, project: str, mcp: bool = False) -> list[FileEdit]:
     ]
 
 
-def plan_remove(name: str, project: str, others: bool = False) -> list[FileEdit]:
+def plan_remove(name: str, project: str, others: bool = False) -> list[FileChange]:
     """Return the changes that disconnect a host; with `others`, also from files that it shares with other hosts."""
     edits = [
         *_server_edits(name, project, False, others),
@@ -535,9 +520,9 @@ def plan_remove(name: str, project: str, others: bool = False) -> list[FileEdit]
     return [*_owned_plugin(name, project, False), *changes, *skill]
 
 
-def plan_remove_all(project: str) -> list[FileEdit]:
+def plan_remove_all(project: str) -> list[FileChange]:
     """Return the changes that disconnect all hosts of a project, one for each file; skip files that cannot be edited."""
-    changes: dict[str, FileEdit] = {}
+    changes: dict[str, FileChange] = {}
     for name in connectable():
         with suppress(BadInput):
             changes |= {
@@ -554,14 +539,14 @@ def is_connected(name: str, project: str) -> bool:
         *_owned_plugin(name, project, False),
         *_changes(edits(name, project, False), project),
     ]
-    return any(not change.is_none or change.kept for change in changes)
+    return any(not change.is_none or change.why for change in changes)
 
 
 def is_read_in(name: str, project: str, folder: str) -> bool:
     """Return whether a host that is connected in a project calls us if it is started in a folder of the project."""
     return (
         HOSTS[name].reads_above
-        or not is_below(os.path.realpath(folder), os.path.realpath(project))
+        or not is_inside(folder, project)
         or is_connected(name, folder)
         or is_connected(name, "")
     )
@@ -579,16 +564,16 @@ def how_to_complete(name: str, project: str) -> str:
     return how_to_add("mcp") if is_missing else ""
 
 
-def carry_out(changes: list[FileEdit], project: str) -> None:
+def carry_out(changes: list[FileChange], project: str) -> None:
     """Write the files, and remove folders of the project that become empty."""
     for change in changes:
         if not change.is_none:
-            _write(change, project)
+            write_change(change, project)
             if change.after is None and project:
                 _remove_empty(os.path.dirname(change.path), project)
 
 
-def _owned_plugin(name: str, project: str, connect: bool) -> list[FileEdit]:
+def _owned_plugin(name: str, project: str, connect: bool) -> list[FileChange]:
     """Return the change of a settings file that belongs to us as a whole; empty if the host has none."""
     template = HOSTS[name].template
     if not template:
@@ -631,7 +616,7 @@ def _server_edits(
     return [(file, lambda settings: take_server(settings, mcp.key, mcp.entry))]
 
 
-def _changes(edits: list[tuple[str, Edit]], project: str) -> list[FileEdit]:
+def _changes(edits: list[tuple[str, Edit]], project: str) -> list[FileChange]:
     """Return one change for each file, with all its edits."""
     by_file: dict[str, list[Edit]] = {}
     for file, edit in edits:
@@ -639,7 +624,7 @@ def _changes(edits: list[tuple[str, Edit]], project: str) -> list[FileEdit]:
     return [_edited(file, one, project) for file, one in by_file.items()]
 
 
-def _with_note(change: FileEdit, name: str, project: str) -> FileEdit:
+def _with_note(change: FileChange, name: str, project: str) -> FileChange:
     """Return the change, with a note if a server with our name stays because a person edited it."""
     if change.path != servers_file(name, project) or not _names_server(
         name, change.path, change.after
@@ -647,7 +632,7 @@ def _with_note(change: FileEdit, name: str, project: str) -> FileEdit:
         return change
     return replace(
         change,
-        kept=f"its server 'rawkomem' differs from what '{MARK}' writes: remove it yourself",
+        why=f"its server 'rawkomem' differs from what '{MARK}' writes: remove it yourself",
     )
 
 
@@ -663,7 +648,7 @@ def _is_toml(file: str) -> bool:
 
 def _skill_changes(
     name: str, project: str, connect: bool, others: bool = False
-) -> list[FileEdit]:
+) -> list[FileChange]:
     """Return the change of a host's skill file; see `_is_shared` for `others`."""
     file = skill_file(name, project) if project else ""
     if not file or (
@@ -688,7 +673,7 @@ def _is_shared(name: str, project: str, file_of: Callable[[str, str], str]) -> b
     return False
 
 
-def _edited(file: str, edits: Sequence[Edit], project: str) -> FileEdit:
+def _edited(file: str, edits: Sequence[Edit], project: str) -> FileChange:
     """Return the change of a settings file that also holds other settings. Raises BadInput if it cannot be edited."""
     before = read_whole(file, project)
     try:
@@ -702,32 +687,32 @@ def _edited(file: str, edits: Sequence[Edit], project: str) -> FileEdit:
         raise BadInput(
             f"cannot edit {file}: {what}", "fix the file first; nothing was changed"
         ) from None
-    return FileEdit(file, before, data)
+    return FileChange(file, before, data)
 
 
-def _owned_change(file: str, text: bytes, connect: bool, project: str) -> FileEdit:
+def _owned_change(file: str, text: bytes, connect: bool, project: str) -> FileChange:
     """Return the change of a file that belongs to us as a whole.
 
     A file that a person edited is not changed. A file of somebody else is not changed; connecting raises Refused.
     """
     before = read_whole(file, project)
     if before is None:
-        return FileEdit(file, None, sealed(text) if connect else None)
+        return FileChange(file, None, sealed(text) if connect else None)
     if MARK.encode() not in before:
         if connect:
             raise Refused(
                 f"{file} exists, and rawkomem did not write it",
                 "move it away first; nothing was changed",
             )
-        return FileEdit(file, before, before)
+        return FileChange(file, before, before)
     if not is_as_written(before):
-        return FileEdit(
+        return FileChange(
             file,
             before,
             before,
             "it was edited by hand: delete it yourself if you do not want it",
         )
-    return FileEdit(file, before, sealed(text) if connect else None)
+    return FileChange(file, before, sealed(text) if connect else None)
 
 
 def plugin_folder(name: str) -> str:
@@ -748,21 +733,6 @@ def _shipped(name: str) -> str:
     raise BadInput(
         f"the template {name} is missing in this installation", "install rawkomem again"
     )
-
-
-def _write(change: FileEdit, project: str) -> None:
-    """Write or delete a file, following links that stay in the project. Raises Refused if it changed meanwhile."""
-    file = os.path.realpath(change.path)
-    if read_whole(change.path, project) != change.before:
-        raise Refused(
-            f"{change.path} was changed meanwhile by another program",
-            "run the command again",
-        )
-    with explained(f"cannot write {change.path}"):
-        if change.after is None:
-            os.unlink(file)
-        else:
-            replace_whole(change.path, change.after, within=project)
 
 
 def _remove_empty(folder: str, project: str) -> None:

@@ -2,8 +2,7 @@
 
 `index`: opens it, keeps it up to date, and shows the memories inside a filter.
 `catalogue`: its tables; files, entries and memories read back.
-`authors`: who committed which entry.
-`standings`: the standing of memories, and the trust in them.
+`authors`: who committed which entry; the standing of memories, and the trust in them.
 `statements`: whenToUse conditions and which of them fire for a task; claims, and sentences that contradict each other.
 `act_table`: the memories that apply to acts of an agent, in a file that hooks read.
 `sync`: compares the files with the index and reads those that changed.

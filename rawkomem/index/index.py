@@ -33,7 +33,7 @@ from ..model.values import TYPE_CHECKING, now, replace
 from ..state.trust import is_valid
 from ..text.chunks import CHUNKER, counted
 from ..text.language import language_code
-from .authors import Authors
+from .authors import Authors, Believed
 from .catalogue import (
     SCHEMA_VERSION,
     Catalogue,
@@ -46,7 +46,6 @@ from .catalogue import (
     row_of,
     rows_inside,
 )
-from .standings import Believed
 from .stores.database import (
     BROKEN,
     can_be_made,

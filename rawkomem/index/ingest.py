@@ -30,7 +30,7 @@ from ..format.mesh_fields import OTHER_METADATA_KEY, SCRUBBED_KEY, metadata_in
 from ..model.entries import Entry, Memory
 from ..model.filters import Facets
 from ..model.ids import slug
-from ..model.values import RECORDED, as_dict, record, replace, unchecked
+from ..model.values import RECORDED, as_dict, filled, record, replace, unchecked
 from ..redaction.entries import redact_entry
 from ..redaction.scrubber import scrubbed_text
 from ..state.changes import newer_in, references
@@ -199,7 +199,7 @@ def json_for_readers(memory: Memory) -> str:
         "reason": memory.reason,
     }
     return json.dumps(
-        {key: value for key, value in said.items() if value},
+        filled(said),
         ensure_ascii=False,
         sort_keys=True,
     )

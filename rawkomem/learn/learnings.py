@@ -21,10 +21,10 @@ from ..format.blocks import (
     numbered,
 )
 from ..index.neighbors import group_leaders
-from ..model.entries import Entry, Memory, Plan
+from ..model.entries import Entry, Memory, Plan, by_time
 from ..model.values import ACTIVE, DAY, replace
 from ..state.changes import superseding
-from ..state.digests import by_time, plan_derived
+from ..state.digests import plan_derived
 from ..state.housekeeping import Census
 from ..state.plans import entry_about
 from ..state.runs import TRACE, Run, first_list, goal_of, run_of, step_of

@@ -22,7 +22,17 @@ from ..format.mesh_fields import (
     rule_confidence,
     same_pattern,
 )
-from ..model.entries import FIX, LESSON, RULE, Draft, Entry, Memory, Plan, Value
+from ..model.entries import (
+    FIX,
+    LESSON,
+    RULE,
+    Draft,
+    Entry,
+    Memory,
+    Plan,
+    Value,
+    by_time,
+)
 from ..model.ids import new_id
 from ..model.values import (
     ACTIVE,
@@ -35,7 +45,6 @@ from ..model.values import (
 )
 from ..redaction.find import redact
 from ..state.changes import outweighs, superseding
-from ..state.digests import by_time
 from ..state.fold import TRUST_INSUFFICIENT, new_memory, plan_quarantined
 from ..state.plans import plan_add
 from ..state.runs import first_value, goal_of

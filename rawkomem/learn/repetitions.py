@@ -92,7 +92,7 @@ class KnownTexts:
     def _meant(self, entry: Entry) -> str:
         """Return the id of the memory that says the same in other words; empty if none does."""
         said = statement_of(entry.body)
-        for memory, cosine in self._near(f"{entry.title}\n{entry.body}"):
+        for memory, cosine in self._near(entry.title_and_body):
             same = says_same(said, statement_of(memory.body), NEAR_DUPLICATE, cosine)
             if same and self._counts(memory.id):
                 return memory.id
@@ -170,8 +170,7 @@ NAME = re.compile(r"[^\s`\"'(),;!?]*(?:\w[=/_.:@]\w|\d|[a-z][A-Z])[^\s`\"'(),;!?
 def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories that say what a draft says and do not contradict it, closest first."""
     texts = [
-        one.body if one.title in one.body else f"{one.title}\n{one.body}"
-        for one in memories
+        one.body if one.title in one.body else one.title_and_body for one in memories
     ]
     whole, key, *vectors = bundled_embedder().embed([draft.text, draft.title, *texts])
     said = statement_of(draft.text)

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from ..model.entries import RULE, Draft
 from ..model.errors import BadInput
-from ..model.values import record, replace
+from ..model.values import record, replace, text_of
 from ..redaction.find import redact
 from ..text.acts import MAX_PATTERN_CHARS, PATHS_KEY
 from ..text.clean import one_line
@@ -149,7 +149,7 @@ def _thread_of(notes: list[Record]) -> Thread | None:
     return Thread(
         host,
         one_line(redact(review), 100),
-        path if isinstance(path, str) else "",
+        text_of(path),
         tuple(sorted(map(_comment_of, written), key=lambda comment: comment.at)),
         _change_in(notes),
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from ..files.replace import is_below, refuse_exit, replace_whole
+from ..files.replace import is_inside, refuse_exit, replace_whole
 from ..format.frontmatter import emit_fields
 from ..format.skill_files import (
     DESCRIPTION_LENGTH,
@@ -22,7 +22,7 @@ from ..index.ingest import searchable_title
 from ..model.entries import EMPTY_EXTRA, Entry, Memory, Plan, Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.ids import kebab, slug
-from ..model.values import ACTIVE, record, replace
+from ..model.values import ACTIVE, filled, record, replace
 from ..state.changes import archiving, plan_amend
 from ..state.fold import new_memory, plan_quarantined
 from ..state.plans import Trust, plan_add
@@ -217,7 +217,7 @@ def _skill_entry(
         source=source,
         by=by,
         body=skill_body(skill.text),
-        extra={**extra, **{key: value for key, value in said.items() if value}},
+        extra={**extra, **filled(said)},
     )
 
 
@@ -297,7 +297,7 @@ def export_skill(memory: Memory, folder: str, inside: str) -> ExportedSkill:
         )
     name = portable_name(memory.title)
     target = os.path.join(folder, name)
-    if is_below(os.path.realpath(target), os.path.realpath(inside)):
+    if is_inside(target, inside):
         raise Refused(
             f"a skill is not exported into the memories: {target}",
             "name a folder like .claude/skills",

@@ -27,7 +27,7 @@ from ..state.digests import plan_derived
 from ..state.graph import build_graph, clusters
 from ..state.trust import derived_from, made_from_exactly
 from ..text.chunks import counted
-from ..text.clean import clean, one_line
+from ..text.clean import clean, one_line, spaced
 from ..text.prose import summarize
 from .learnings import counted_once
 from .skills import SKILL_KIND
@@ -209,7 +209,7 @@ def skill_as_yamo(memory: Memory) -> str:
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     """Return at most MAX_ITEMS texts, without near copies of an earlier one."""
-    lines = (" ".join(clean(text).split()) for text in texts)
+    lines = (spaced(text) for text in texts)
     return tuple(counted_once(lines))[:MAX_ITEMS]
 
 

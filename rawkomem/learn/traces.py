@@ -14,7 +14,7 @@ from ..format.frontmatter import EXPERIENCE_NUMBER
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, check_known
 from ..model.ids import numbered_names, trace_path
-from ..model.values import now, record, replace
+from ..model.values import filled, now, record, replace
 from ..redaction.find import redact
 from ..state.plans import plan_add
 from ..state.runs import OUTCOMES, first_list, first_value, run_of, step_of
@@ -82,7 +82,7 @@ def _plan_run(
     if not goal.strip():
         raise BadInput("a trace needs a goal", "name the goal of the run with --goal")
     check_known("status", outcome, OUTCOMES)
-    known = {key: value for key, value in extra.items() if value}
+    known = filled(extra)
     return plan_add(Entry(title=" ".join(goal.split()), extra=known, **fields))
 
 

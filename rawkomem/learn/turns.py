@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 
-from ..model.values import TYPE_CHECKING, read_time, record, replace
+from ..model.values import TYPE_CHECKING, read_time, record, replace, text_of
 from ..text.json_values import objects_in, within
 from ..text.prompts import is_notification
 
@@ -135,7 +135,7 @@ def exit_failed(output: str) -> bool | None:
 
 
 def _edit_of(id: str, input: dict[str, Any]) -> Did:
-    file = _text(_first_value(input, FILE_KEYS))
+    file = text_of(_first_value(input, FILE_KEYS))
     edits = input.get("edits")
     parts = _parts(edits) if isinstance(edits, list) else [input]
     written = [_added(part) for part in parts if any(key in part for key in NEW_KEYS)]
@@ -148,8 +148,8 @@ def _edit_of(id: str, input: dict[str, Any]) -> Did:
 
 def _added(part: dict[str, Any]) -> str:
     """Return the lines that an edit adds, without those that were in the old text."""
-    new = _text(_first_value(part, NEW_KEYS))
-    old = _text(_first_value(part, OLD_KEYS))
+    new = text_of(_first_value(part, NEW_KEYS))
+    old = text_of(_first_value(part, OLD_KEYS))
     before = set(old.split("\n")) - {""}
     return "\n".join(line for line in new.split("\n") if line not in before).strip("\n")
 
@@ -221,7 +221,7 @@ def session_of(record: Record) -> str:
         within(meta, "session_id"),
         meta is not record and within(meta, "id"),
     )
-    return next(filter(None, map(_text, names)), "")
+    return next(filter(None, map(text_of, names)), "")
 
 
 def is_subagents(record: Record) -> bool:
@@ -256,7 +256,7 @@ def _claude(record: Record) -> Iterator[Turn]:
     own = own or message.get("model") == "<synthetic>" or not _is_typed(record)
     for part in _parts(message.get("content")):
         if part.get("type") in TEXT_PARTS:
-            yield Turn(SYSTEM if own else role, _text(part.get("text")))
+            yield Turn(SYSTEM if own else role, text_of(part.get("text")))
         elif part.get("type") == "tool_result":
             yield from _claude_result(record, part)
         else:
@@ -315,7 +315,7 @@ def _codex(record: Record) -> Iterator[Turn]:
         yield Turn(role, _joined(payload.get("content")))
     elif kind in ("user_message", "agent_message"):
         role = USER if kind == "user_message" else ASSISTANT
-        yield Turn(role, _text(payload.get("message")))
+        yield Turn(role, text_of(payload.get("message")))
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
         asked = _first_value(payload, ("arguments", "input", "action"))
         yield from _call_turns(id, payload.get("name") or "shell", _unpacked(asked))
@@ -324,9 +324,11 @@ def _codex(record: Record) -> Iterator[Turn]:
         yield _result_turn(id, "", output, failed)
     elif kind == "exec_command_end":
         did = Did(
-            _text(id), command_of(payload.get("command")), failed=_code_failed(payload)
+            text_of(id),
+            command_of(payload.get("command")),
+            failed=_code_failed(payload),
         )
-        yield Turn(TOOL, _text(payload.get("aggregated_output")), did=did)
+        yield Turn(TOOL, text_of(payload.get("aggregated_output")), did=did)
 
 
 def _codex_output(output: Any) -> tuple[str, bool | None]:
@@ -357,7 +359,7 @@ def _opencode(record: Record) -> Iterator[Turn]:
         elif part.get("type") == "text":
             own = summary or part.get("synthetic") or part.get("ignored")
             role = SYSTEM if own else _role(info.get("role"))
-            yield Turn(role, _text(part.get("text")))
+            yield Turn(role, text_of(part.get("text")))
 
 
 def _opencode_tool(part: Record) -> Iterator[Turn]:
@@ -416,12 +418,12 @@ def _gemini_output(call: Record) -> tuple[str, bool | None]:
         for part in _parts(call.get("result"))
     ]
     told = "\n".join(
-        _text(within(response, "output") or within(response, "error"))
+        text_of(within(response, "output") or within(response, "error"))
         for response in responses
         if isinstance(response, dict)
     )
     failed = {"error": True, "success": exit_failed(told) or False}.get(
-        _text(call.get("status"))
+        text_of(call.get("status"))
     )
     return _joined(call.get("resultDisplay")) or told, failed
 
@@ -447,13 +449,13 @@ def _copilot(record: Record) -> Iterator[Turn]:
     name = data.get("toolName")
     if what == "message" and who in (USER, ASSISTANT):
         own = who == USER and data.get("source") not in (None, "", USER)
-        yield Turn(SYSTEM if own else who, _text(data.get("content")))
+        yield Turn(SYSTEM if own else who, text_of(data.get("content")))
     elif kind == "tool.execution_start":
         yield from _call_turns(id, name, data.get("arguments"))
     elif kind == "tool.execution_complete":
         success = data.get("success")
         told = data.get("result") or ("" if success else data.get("error"))
-        output = _text(within(told, "content") or within(told, "message") or told)
+        output = text_of(within(told, "content") or within(told, "message") or told)
         if isinstance(success, bool):
             failed = exit_failed(output) or not success
         else:
@@ -462,13 +464,13 @@ def _copilot(record: Record) -> Iterator[Turn]:
 
 
 def _call_turns(id: object, name: object, given: object) -> Iterator[Turn]:
-    for did in calls_asked(_text(id), given):
-        yield Turn(TOOL, "", tool=_text(name), did=did)
+    for did in calls_asked(text_of(id), given):
+        yield Turn(TOOL, "", tool=text_of(name), did=did)
 
 
 def _result_turn(id: object, name: object, output: object, failed: bool | None) -> Turn:
     return Turn(
-        TOOL, _text(output), tool=_text(name), did=Did(_text(id), failed=failed)
+        TOOL, text_of(output), tool=text_of(name), did=Did(text_of(id), failed=failed)
     )
 
 
@@ -521,10 +523,6 @@ def _role(name: object) -> str:
     return ROLES.get(str(name).lower(), SYSTEM)
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _parts(content: object) -> list[Record]:
     """Return the parts of a message's content; plain text becomes one part."""
     if isinstance(content, str):
@@ -536,7 +534,7 @@ def _joined(content: object) -> str:
     """Return the text of a message's content; parts without a type count as text."""
     content = [content] if isinstance(content, dict) else content
     return "\n".join(
-        _text(part.get("text"))
+        text_of(part.get("text"))
         for part in _parts(content)
         if part.get("type", "text") in TEXT_PARTS
     )

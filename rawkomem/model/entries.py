@@ -26,7 +26,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 Value = str | list["Value"] | dict[str, "Value"]
@@ -113,6 +113,11 @@ class Entry:
     digest: str = ""
 
     @property
+    def title_and_body(self) -> str:
+        """Return the whole text: the title, and the body below it."""
+        return f"{self.title}\n{self.body}"
+
+    @property
     def creates(self) -> bool:
         """Return whether this entry creates a memory."""
         return self.kind in CREATES
@@ -190,6 +195,11 @@ class Memory:
     layer: str = ""  # set by recall: its layer; empty for the project's own
 
     @property
+    def title_and_body(self) -> str:
+        """Return the whole text: the title, and the body below it."""
+        return f"{self.title}\n{self.body}"
+
+    @property
     def waiting(self) -> int:
         """Return the number of proposed changes that wait for a review."""
         return len(self.proposed)
@@ -203,6 +213,11 @@ class Memory:
     def times_observed(self) -> int:
         """Return how often it was stated, including the first time."""
         return self.repeated + 1
+
+
+def by_time(memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Return memories sorted by time."""
+    return tuple(sorted(memories, key=lambda memory: (memory.created, memory.id)))
 
 
 @record

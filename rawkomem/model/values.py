@@ -395,6 +395,21 @@ def extra_value(extra: Mapping[str, Value], ours: str) -> Value:
     return ""
 
 
+def items_of(value: Value) -> list[Value]:
+    """Return the items of a list; any other value is a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+def text_of(value: object) -> str:
+    """Return a text; an empty one for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def time_of(value: object) -> int:
+    """Return the time of a frontmatter value in milliseconds; 0 if it is not a time."""
+    return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
+
+
 def is_empty_value(value: object) -> bool:
     """Return whether a value counts as empty: an empty text, or a word such as `null` or `none`."""
     return isinstance(value, str) and value.strip().lower() in EMPTY_WORDS

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from ..index.standings import Believed
+from ..index.authors import Believed
 from ..model.entries import Memory
 from ..model.errors import check_known
 from ..model.values import TYPE_CHECKING, iso, record, replace

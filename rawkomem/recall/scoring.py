@@ -15,9 +15,9 @@ from ..model.values import (
     TYPE_CHECKING,
     days_since,
     extra_value,
-    read_time,
     record,
     replace,
+    time_of,
 )
 from ..state.trust import Standing, explain_trust, type_of
 from ..text.chunks import counted
@@ -246,8 +246,7 @@ def score_before(memory: Memory) -> float:
 
 
 def _last_access_said(memory: Memory) -> int:
-    given = extra_value(memory.extra, "lastAccessedAt")
-    return (read_time(given)[0] or 0) if isinstance(given, str) and given else 0
+    return time_of(extra_value(memory.extra, "lastAccessedAt"))
 
 
 def _disputes(memory: Memory, signals: Signals, question: Question) -> Value:

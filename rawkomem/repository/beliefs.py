@@ -12,8 +12,8 @@ from functools import partial
 from ..exchange.sources import is_from, places_of
 from ..files.append import Written, in_one_change_file
 from ..files.machine_records import PERSON, Arrivals
+from ..index.authors import Believed
 from ..index.catalogue import DERIVES, memory_of
-from ..index.standings import Believed
 from ..index.statements import memories_claiming, opposed_keys, pending_conflicts
 from ..index.stores.database import COMPARED
 from ..model.entries import Entry, Memory, Plan
@@ -63,6 +63,7 @@ from ..state.fold import (
 )
 from ..state.history import (
     Explained,
+    FieldChange,
     Replaced,
     differences,
     replacements,
@@ -107,7 +108,7 @@ class Proposal:
     changes: tuple[Entry, ...]
 
     @property
-    def differences(self) -> tuple[tuple[str, object, object], ...]:
+    def differences(self) -> tuple[FieldChange, ...]:
         """Return (field, current value, proposed value) for each field that would change."""
         return differences(self.memory, self.proposed)
 

@@ -201,9 +201,7 @@ class Edits(Wing):
         Only memories that the commit contains are compared.
         """
         memories = list(brought.memories.values())[:MAX_SEARCHED]
-        questions = [
-            f"{memory.title}\n{memory.body}"[:MAX_QUESTION_CHARS] for memory in memories
-        ]
+        questions = [memory.title_and_body[:MAX_QUESTION_CHARS] for memory in memories]
         if memories:
             answers = self._core.look(questions, MAX_RESULTS, without_records(None))
         else:
@@ -267,9 +265,9 @@ class Edits(Wing):
 
 
 def _near(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
-    own = f"{memory.title}\n{memory.body}"
+    own = memory.title_and_body
     for other in around:
-        text = f"{other.title}\n{other.body}"
+        text = other.title_and_body
         if (
             is_comparable(memory, other)
             and same_subject(memory, other)

@@ -51,7 +51,7 @@ from ..learn.traces import (
 )
 from ..learn.turns import RunFacts, Turn
 from ..llm import Llm, LlmFailure, is_learning, required_llm
-from ..model.entries import EMPTY_EXTRA, Draft, Entry, Memory, Value
+from ..model.entries import EMPTY_EXTRA, Draft, Entry, Memory, Value, by_time
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
 from ..model.values import ACTIVE, RECORDED, now, record, replace
@@ -66,7 +66,6 @@ from ..recall.relevance import lesson_held_back
 from ..recall.render import labels_by_id
 from ..recall.signals import MAX_SIMILAR, MIN_SIMILARITY
 from ..state.changes import HeritageChain, plan_heritage
-from ..state.digests import by_time
 from ..state.runs import (
     EXPERIENCE,
     TRACE,

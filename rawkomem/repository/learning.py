@@ -429,7 +429,7 @@ class Learning(Wing):
         via = self.check_quote(quote)
         entry = redact_entry(entry)
         quote = redact(quote)
-        text = f"{entry.title}\n{entry.body}"
+        text = entry.title_and_body
         if not is_about_quote(quote, text):
             hint = "quote the sentence itself (not “yes”, but the question before it), and use its words in the text"
             raise Refused(
@@ -511,7 +511,7 @@ class Learning(Wing):
     def refuse_planted(self, entry: Entry) -> None:
         """Raise Refused if a memory repeats an instruction ("remember that …") from a tool's output or pasted text."""
         for turns in map(_turns_in, known_transcripts(self._layout)):
-            if planted_in(f"{entry.title}\n{entry.body}", turns):
+            if planted_in(entry.title_and_body, turns):
                 hint = (
                     "if the person wants it, store it with their own words as the quote"
                 )

@@ -436,10 +436,11 @@ def _merged_fields(values: Mapping[Path, Any]) -> dict[str, Any]:
     return fields
 
 
-def read_settings(
-    file: str, repository: bool
-) -> tuple[list[tuple[str, Path, Any]], list[str]]:
-    """Return the allowed values of a file as (key of the row, path below it, value), and the warnings."""
+Given = tuple[str, Path, Any]  # (key of the row, path below it, value)
+
+
+def read_settings(file: str, repository: bool) -> tuple[list[Given], list[str]]:
+    """Return the allowed values of a file, and the warnings."""
     try:
         return read_values(read_bytes(file), file, repository)
     except FileNotFoundError:
@@ -451,8 +452,8 @@ def read_settings(
 
 
 def with_settled(
-    values: list[tuple[str, Path, Any]], data: bytes, file: str
-) -> tuple[list[tuple[str, Path, Any]], list[str]]:
+    values: list[Given], data: bytes, file: str
+) -> tuple[list[Given], list[str]]:
     """Return the settings in `data`, which a person committed, and a warning that names those of the file that differ.
 
     The format of the files is that of the file.
@@ -469,7 +470,7 @@ def with_settled(
 
 
 def changed_settings(
-    before: Iterable[tuple[str, Path, Any]], after: Iterable[tuple[str, Path, Any]]
+    before: Iterable[Given], after: Iterable[Given]
 ) -> list[tuple[str, str, str]]:
     """Return the name of each setting that differs, its value before and its value after, as text."""
     old, new = (
@@ -497,7 +498,7 @@ def _shown(value: Any) -> str:
 
 def read_values(
     data: bytes, file: str, repository: bool
-) -> tuple[list[tuple[str, Path, Any]], list[str]]:
+) -> tuple[list[Given], list[str]]:
     """Return the same as read_settings, from the bytes of a file."""
     try:
         if len(data) > MAX_FRONTMATTER_BYTES:
@@ -514,7 +515,7 @@ def read_values(
         return [], [
             f"{file}:{problem.line}: {problem.message}: the file is ignored; {problem.hint}"
         ]
-    values: list[tuple[str, Path, Any]] = []
+    values: list[Given] = []
     warnings: list[str] = []
     unsure = False
     for path, value, line in [

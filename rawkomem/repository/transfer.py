@@ -60,9 +60,9 @@ from ..files.ledger import (
 )
 from ..files.machine_records import note_rule_files
 from ..files.private import lock
-from ..files.replace import is_below, leads_out, refuse_exit, replace_whole
+from ..files.replace import is_below, is_inside, leads_out, refuse_exit, replace_whole
 from ..format.mesh_fields import COLUMNS_KEY, LESSON_KEYS, OTHER_METADATA_KEY
-from ..model.entries import Entry, Memory, Plan
+from ..model.entries import Entry, Memory, Plan, by_time
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
 from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record, replace
@@ -289,7 +289,7 @@ class Exchange(Wing):
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
         source = Source(path, self._layout.project)
         refuse_exit(source.path, self._layout.project)
-        if _is_inside(source.path, self._layout.root):
+        if is_inside(source.path, self._layout.root):
             raise BadInput(f"{path} is this repository itself", "name another folder")
         if os.path.realpath(source.path) == os.path.realpath(self._layout.project):
             raise BadInput(
@@ -336,12 +336,10 @@ class Exchange(Wing):
         return write_folder(folder, files)
 
     def _chosen(self, only: Filter | None) -> list[Memory]:
-        return sorted(
-            self._core.inside(only), key=lambda memory: (memory.created, memory.id)
-        )
+        return [*by_time(self._core.inside(only))]
 
     def _refuse_inside(self, path: str) -> None:
-        if _is_inside(path, self._layout.root):
+        if is_inside(path, self._layout.root):
             raise Refused(
                 "memories are not exported into the repository itself",
                 "name a folder outside of .rawko",
@@ -453,10 +451,6 @@ def _is_export(file: str) -> bool:
     with open(file, encoding="utf-8", errors="replace") as stream:
         first = stream.readline(200)
     return not first or first.startswith(f'{{"format": "{OWN_FORMAT}"')
-
-
-def _is_inside(path: str, root: str) -> bool:
-    return is_below(os.path.realpath(path), os.path.realpath(root))
 
 
 # The ledger: a tamper-evident log of writes and recalls.

@@ -469,7 +469,7 @@ def add_many(
         trust = beliefs.trust_by(via)
         if evolve:
             (made,) = entries
-            near = repo.core.near(f"{made.title}\n{made.body}", MAX_CANDIDATES)
+            near = repo.core.near(made.title_and_body, MAX_CANDIDATES)
             plans.append(plan_evolve(made, related_to(made, near), trust))
         else:
             has_claims = any("claim" in entry.extra for entry in entries)

@@ -28,6 +28,7 @@ from ..model.values import (
     read_moment,
     record,
     replace,
+    time_of,
 )
 from ..model.values import extra_value as said_under
 from .plans import (
@@ -44,7 +45,6 @@ from .plans import (
     ids_in,
     names_or_nothing,
     plan_change,
-    time_of,
     with_status,
 )
 from .trust import BASE_TRUST, DERIVED, MAX_AGE_LOSS, claimed_source, sources_in

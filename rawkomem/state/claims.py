@@ -16,6 +16,7 @@ from ..model.values import (
     extra_value,
     record,
     replace,
+    text_of,
 )
 from ..text.language import (
     RELATED_COSINE,
@@ -183,7 +184,7 @@ def check_claim(extra: Mapping[str, Value], body: str) -> None:
         )
     for key in ("subject", "predicate"):
         value = claim.get(key)
-        text = value.strip() if isinstance(value, str) else ""
+        text = text_of(value).strip()
         if not text or len(text) > MAX_NAME_CHARS:
             message = (
                 f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)"
@@ -434,7 +435,7 @@ class Related:
 
 def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Related]:
     """Return the active memories of `found` that are related to a new text, closest first."""
-    own = statement_of(f"{entry.title}\n{entry.body}")
+    own = statement_of(entry.title_and_body)
     kept = [
         (memory, cosine)
         for memory, cosine in found
@@ -444,9 +445,7 @@ def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Rela
         Related(
             memory,
             cosine,
-            shared_words(
-                own, statement_of(f"{memory.title}\n{memory.body}"), subject_only=True
-            ),
+            shared_words(own, statement_of(memory.title_and_body), subject_only=True),
         )
         for memory, cosine in kept
         if cosine > RELATED_COSINE

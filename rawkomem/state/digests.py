@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from ..format.entries import MAX_PATTERNS, MAX_TAGS
-from ..model.entries import Entry, Memory, Plan
+from ..model.entries import Entry, Memory, Plan, by_time
 from ..model.errors import BadInput, Refused
 from ..model.values import ACTIVE, DAY, FADING, GROUPS, IMPORTANCE, iso, record, replace
 from ..text.chunks import counted
@@ -210,11 +210,6 @@ def episodes_in(graph: LinkGraph) -> list[Episode]:
     return sorted(
         episodes, key=lambda one: (-(one.end or one.memory.created), one.memory.id)
     )
-
-
-def by_time(memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Return memories sorted by time."""
-    return tuple(sorted(memories, key=lambda memory: (memory.created, memory.id)))
 
 
 def plan_episode(

@@ -20,6 +20,7 @@ from ..model.values import (
     extra_value,
     record,
     replace,
+    time_of,
 )
 from .changes import (
     AMEND_KIND,
@@ -59,7 +60,6 @@ from .plans import (
     ids_in,
     names_or_nothing,
     plan_change,
-    time_of,
     value_name,
     values_set,
     with_status,

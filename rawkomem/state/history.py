@@ -40,9 +40,10 @@ from .trust import Trust, Weak, is_valid
 ENTRY_KEYS = {**KEY_OF_FLAG, "kind": "kind", "about": "about", "at": "at", "by": "by"}
 
 
-def changed_keys(
-    old: Entry | Memory, new: Entry | Memory
-) -> tuple[tuple[str, object, object], ...]:
+FieldChange = tuple[str, object, object]  # (key, before, after)
+
+
+def changed_keys(old: Entry | Memory, new: Entry | Memory) -> tuple[FieldChange, ...]:
     """Return (key, old value, new value) of the frontmatter keys that differ."""
     before, after = (
         {**{k: getattr(one, field, "") for field, k in ENTRY_KEYS.items()}, **one.extra}
@@ -77,7 +78,7 @@ class HistoryStep:
 
     entry: Entry
     told: str
-    changes: tuple[tuple[str, object, object], ...]
+    changes: tuple[FieldChange, ...]
     # False: it is undone, or no person vouches for it, so it changed nothing
     counts: bool = True
 
@@ -132,7 +133,7 @@ def counts_last(entries: Iterable[Entry], vouches: Vouches | None = None) -> boo
 
 def _known_differences(
     entry: Entry, before: Memory, now: Memory
-) -> tuple[tuple[str, object, object], ...]:
+) -> tuple[FieldChange, ...]:
     """Return what an entry changed; a value that it did not replace, because it was written later, is not shown."""
     replaced = ids_in(entry, REPLACES)
     fields = {name.partition(NAME_SEPARATOR)[0] for name in replaced}
@@ -152,7 +153,7 @@ def _step_words(entry: Entry) -> str:
     return "ignored: unknown kind"
 
 
-def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object], ...]:
+def differences(before: Memory, now: Memory) -> tuple[FieldChange, ...]:
     """Return (field, before, after) for each field that differs."""
     known = as_dict(before)
     pairs = (

@@ -16,7 +16,7 @@ from collections.abc import (
     Sequence,
 )
 
-from ..model.entries import DECAY_CODE, Entry, Memory, Plan
+from ..model.entries import DECAY_CODE, Entry, Memory, Plan, by_time
 from ..model.values import ACTIVE, DAY, DRAFT_STATUS, FADING, KEPT_BOTH, record, replace
 from ..text.chunks import counted
 from ..text.conditions import specific_stems
@@ -106,9 +106,9 @@ MAX_QUESTION_CHARS = 300
 
 def missing_fact(memory: Memory, holder: Memory) -> str:
     """Return the first number, name or code word of a memory that `holder` does not contain; empty if none."""
-    words = {word.lower() for word in _fact_words(f"{holder.title}\n{holder.body}")}
+    words = {word.lower() for word in _fact_words(holder.title_and_body)}
     stems = {*language().stems(f"{holder.title} {holder.body}")}
-    text = f"{memory.title}\n{memory.body}"
+    text = memory.title_and_body
     code = {
         word
         for piece, is_code in code_spans(text)
@@ -276,7 +276,7 @@ def _duplicates(
     gone: set[str] = set()
     first: dict[str, Memory] = {}
     for memory in ranked:
-        kept = first.setdefault(identity(f"{memory.title}\n{memory.body}"), memory)
+        kept = first.setdefault(identity(memory.title_and_body), memory)
         if kept is not memory:
             gone.add(memory.id)
             yield kept, memory, 1.0
@@ -300,9 +300,7 @@ def plan_contradictions(census: Census, registry: Registry, by: str = "") -> Pla
     """Plan to settle the active claims, oldest first, as if each were stored after the claims before it."""
     entries: list[Entry] = []
     standing: dict[tuple[str, str], list[Memory]] = {}
-    for memory in sorted(
-        census.active(), key=lambda memory: (memory.created, memory.id)
-    ):
+    for memory in by_time(census.active()):
         claim = claim_of(memory)
         if claim is None:
             continue

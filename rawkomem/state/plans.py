@@ -20,10 +20,11 @@ from ..model.values import (
     extra_value,
     filled,
     is_empty_value,
+    items_of,
     now,
-    read_time,
     record,
     replace,
+    time_of,
     without,
 )
 from ..text.acts import act_problem
@@ -55,17 +56,8 @@ def with_status(status: str) -> Reducer:
 
 def ids_in(entry: Entry, key: str) -> tuple[str, ...]:
     """Return the texts of a key that contains one text or a list, without empty values such as `null`."""
-    value = extra_value(entry.extra, key)
-    return tuple(
-        str(item)
-        for item in (value if isinstance(value, list) else [value])
-        if not is_empty_value(item)
-    )
-
-
-def time_of(value: object) -> int:
-    """Return the time of a frontmatter value in milliseconds; 0 if it is not a time."""
-    return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
+    items = items_of(extra_value(entry.extra, key))
+    return tuple(str(item) for item in items if not is_empty_value(item))
 
 
 def claimed_time(extra: Mapping[str, Value], key: str) -> int:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..format.blocks import list_items, sections_of
-from ..model.entries import Memory
-from ..model.values import record
+from ..model.entries import Memory, by_time
+from ..model.values import items_of, record
 from .trust import reachable
 
 TRACE = "trace"
@@ -118,7 +118,7 @@ def first_value(memory: Memory, keys: Iterable[str]) -> str:
 def first_list(memory: Memory, keys: Iterable[str]) -> tuple[str, ...]:
     """Return the value of the first key that the frontmatter has, as a tuple of texts."""
     value = next((memory.extra[key] for key in keys if memory.extra.get(key)), [])
-    return tuple(str(item) for item in (value if isinstance(value, list) else [value]))
+    return tuple(str(item) for item in items_of(value))
 
 
 def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
@@ -132,7 +132,7 @@ def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
 
 def execution_order(traces: Iterable[Memory]) -> list[str]:
     """Return the ids of traces by time, each after its parent and its dependencies; a cycle is broken."""
-    ordered = sorted(traces, key=lambda memory: (memory.created, memory.id))
+    ordered = by_time(traces)
     known = {memory.id: memory for memory in ordered}
     done: dict[str, None] = {}
     for memory in ordered:

@@ -30,14 +30,15 @@ from ..model.values import (
     extra_value,
     filled,
     iso,
+    items_of,
     read_moment,
     read_time,
     record,
+    time_of,
 )
 from ..redaction.scrubber import scrubbed_text
 from ..text.chunks import counted
 from .changes import CHAIN
-from .plans import time_of
 from .trust import EVENT_TIME, category_of, session_of, type_of
 
 FieldValue = str | int | float | bool | Sequence[str] | None
@@ -339,8 +340,7 @@ def chain_of(memory: Memory) -> dict[str, list[Value]]:
     """Return the chain of intents that led to a memory, by the RFC's keys; empty if it has none."""
     chain: dict[str, list[Value]] = {}
     for key in CHAIN:
-        intents = memory.extra.get(key, [])
-        chain[key] = intents if isinstance(intents, list) else [intents]
+        chain[key] = items_of(memory.extra.get(key, []))
     if any(chain.values()):
         return chain
     stated = json_object(metadata_in(memory.extra).get("heritage_chain"))
@@ -400,7 +400,7 @@ def metadata_of(
 
 def lesson_metadata(memory: Memory) -> dict[str, Any]:
     """Return a lesson as metadata of RFC-0011, with its wire block."""
-    context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
+    context = lesson_context(memory)
     pattern = lesson_pattern(memory.extra)
     values = lesson_wire_values(memory.id, pattern, context)
     bare = LESSON_TAG.lstrip("#")

@@ -19,6 +19,7 @@ from ..model.values import (
     days_since,
     extra_value,
     is_empty_value,
+    items_of,
     names_of_key,
     record,
     replace,
@@ -135,11 +136,7 @@ def shown_status(memory: Window, at: int) -> str:
 
 def _first_value(memory: Memory, facet: str) -> str:
     values = [memory.extra[key] for key in FACET_KEYS[facet] if key in memory.extra]
-    flat = [
-        item
-        for value in values
-        for item in (value if isinstance(value, list) else [value])
-    ]
+    flat = [item for value in values for item in items_of(value)]
     texts = (
         item for item in flat if isinstance(item, str) and not is_empty_value(item)
     )
@@ -216,10 +213,7 @@ def with_sources(entry: Entry, sources: Iterable[str]) -> Entry:
 
 def sources_in(extra: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the ids of the sources in an entry's frontmatter."""
-    value = extra.get(DERIVED, [])
-    return tuple(
-        str(item) for item in (value if isinstance(value, list) else [value]) if item
-    )
+    return tuple(str(item) for item in items_of(extra.get(DERIVED, [])) if item)
 
 
 def derived_from(memory: Memory) -> tuple[str, ...]:

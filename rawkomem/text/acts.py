@@ -6,7 +6,7 @@ An act is a command that an agent runs, or a file that it writes. Hooks load thi
 from __future__ import annotations
 
 from ..model.errors import BadInput
-from ..model.values import TYPE_CHECKING, extra_value, record
+from ..model.values import TYPE_CHECKING, extra_value, items_of, record
 from .paths import ANY_FILE, are_in_order, fits_glob, is_file_glob, spell_out_glob
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _patterns(extra: Mapping[str, Value]) -> dict[str, list[str]]:
     value = extra_value(extra, APPLIES_KEY)
     items = value.items() if isinstance(value, dict) else ()
     return {
-        key: [str(one).strip() for one in (some if isinstance(some, list) else [some])]
+        key: [str(one).strip() for one in items_of(some)]
         for key, some in items
         if key in APPLIES_KEYS
     }

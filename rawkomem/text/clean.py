@@ -207,9 +207,14 @@ def hidden_characters(text: str) -> list[tuple[int, str]]:
     return rows[:MAX_HIDDEN_ROWS]
 
 
+def spaced(text: str) -> str:
+    """Return the text as one clean line of any length, with single spaces."""
+    return " ".join(clean(text).split())
+
+
 def one_line(text: str, limit: int = MAX_TITLE_LENGTH) -> str:
     """Return the text as one clean line of at most `limit` characters, cut with an ellipsis."""
-    line = " ".join(clean(text).split())
+    line = spaced(text)
     if len(line) <= limit:
         return line
     return clean(line[: limit - 1]).rstrip(JOINER + " ") + "…"

@@ -5,7 +5,7 @@ whether it fires on a text, and says what is wrong with it.
 from __future__ import annotations
 
 from ..model.values import TYPE_CHECKING, Problem, error, record, replace, warning
-from .clean import clean, late_regex
+from .clean import clean, late_regex, spaced
 from .language import language, language_cache, spell_out_names, spelled_out_names
 from .paths import are_in_order, fits_glob, is_file_glob, paths_in, spell_out_glob
 
@@ -258,7 +258,7 @@ def read_conditions(
 
 
 def _read_new(pattern: str, compiles: bool = True) -> Condition:
-    text = " ".join(clean(pattern).split())
+    text = spaced(pattern)
     if not text.strip("|"):
         return _refused_condition(text, EMPTY)
     if len(text) > MAX_PATTERN_CHARS:

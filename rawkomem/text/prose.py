@@ -15,7 +15,7 @@ from math import log, sqrt
 
 from ..model.entries import Memory, Value
 from ..model.ids import slug
-from ..model.values import names_of_key, record
+from ..model.values import items_of, names_of_key, record
 from .chunks import fenced_lines
 from .clean import late_regex
 from .conditions import subject_words
@@ -397,7 +397,7 @@ def entities_of(memory: Memory) -> tuple[str, ...]:
 
 def _frontmatter_entities(value: Value) -> Iterable[str]:
     """Yield the entities in the frontmatter, which are `kind:slug` texts or mappings with `type` and `slug`."""
-    for item in value if isinstance(value, list) else [value]:
+    for item in items_of(value):
         if isinstance(item, dict):
             item = f"{item.get('type', '')}:{item.get('slug', '')}"
         if isinstance(item, str):

@@ -56,6 +56,7 @@ from ...repository.commits import (
 )
 from ...repository.settings import load_settings
 from ...repository.settings_table import read_values
+from ...state.history import FieldChange
 from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.difference import compare, risks_in, value_text
@@ -449,7 +450,7 @@ def _difference_lines(
                 )
 
 
-def _changed_values(item: Difference) -> Iterator[tuple[str, object, object]]:
+def _changed_values(item: Difference) -> Iterator[FieldChange]:
     """Yield (key, before, after) of the values and the text that a branch adds or changes."""
     title = item.memory.title  # of a new memory, the line above shows it
     is_shown = len(title) <= MAX_TITLE_CHARS and not risks_in(title)

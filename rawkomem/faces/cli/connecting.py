@@ -16,13 +16,13 @@ from click import Choice, Command, confirm, option
 from ...files.git_folder import find_git
 from ...files.installation import plan_uninstall, undecided, uninstall
 from ...files.layout import FOLDER, Layout, find_layout
+from ...files.replace import FileChange
 from ...git.connection import Connection, Wanted, plan_git_removal
 from ...git.connection import carry_out_connection as carry_out_git
 from ...git.connection import plan_git_connection as plan_git
 from ...git.runner import projects_below
 from ...hosts.connect import (
     PROGRAM_NAMES,
-    FileEdit,
     carry_out,
     connectable,
     files_to_remove,
@@ -57,7 +57,7 @@ def change_word(change: Any) -> str:
     return "removed" if change.after is None else "changed"
 
 
-def _difference(change: FileEdit) -> str:
+def _difference(change: FileChange) -> str:
     """Return the lines of a file that change."""
     before, after = (
         (data or b"").decode("utf-8", "replace").splitlines()
@@ -232,9 +232,9 @@ def host_command(name: str) -> Command:
         fields = CHANGE.but(line=line, difference=_difference) if dry_run else CHANGE
         result = {"host": name, "dry_run": dry_run, "changes": changes}
         answer(result, CONNECTED.but(changes=[fields]))
-        unchanged = [change for change in plan if change.kept]
+        unchanged = [change for change in plan if change.why]
         for change in unchanged:
-            note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
+            note(f"{os.path.relpath(change.path)} stays as it is: {change.why}")
         if not changes and not unchanged:
             note(
                 f"{name} is not connected" if remove else f"{name} is already connected"

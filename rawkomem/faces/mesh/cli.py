@@ -26,7 +26,7 @@ from click import (
 )
 
 from ...files.layout import walk
-from ...files.replace import is_below, refuse_exit
+from ...files.replace import is_inside, refuse_exit
 from ...model.errors import BadInput, NotFound, RawkoError
 from ...model.values import filled
 from ..cli.declarations import parameter
@@ -155,7 +155,7 @@ def ingest_dir(
     """Store each file of a folder as a memory. A link out of the project, or out of a folder elsewhere, is refused."""
     files = list(_files(path, "." + extension.lstrip("."), recursive))
     within = mesh.repository.layout.project
-    if not is_below(os.path.realpath(path), os.path.realpath(within)):
+    if not is_inside(path, within):
         within = path
     done = 0
     for file in files:

@@ -44,7 +44,7 @@ from ...repository.waiting import KINDS as WAITING_KINDS
 from ...state.changes import Names
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
 from ...state.graph import Edge
-from ...state.history import Explained
+from ...state.history import Explained, FieldChange
 from ...state.trust import is_valid, type_of
 from ...text.clean import clean, one_line
 from ...text.difference import compare
@@ -140,7 +140,7 @@ STEP = Fields(
 )
 
 
-def _change_facts(changes: Iterable[tuple[str, object, object]]) -> list[Facts]:
+def _change_facts(changes: Iterable[FieldChange]) -> list[Facts]:
     """Return each field that changes with its parts and what looks dangerous in the added ones."""
     return [
         {"field": one_line(name, 40), **COMPARED.json(compare(old, new))}
@@ -600,8 +600,8 @@ def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
 
 
 def _flat(
-    changes: Iterable[tuple[str, object, object]],
-) -> Iterable[tuple[str, object, object]]:
+    changes: Iterable[FieldChange],
+) -> Iterable[FieldChange]:
     """Yield changes; of a nested mapping, one change for each key that differs."""
     for name, before, after in changes:
         if isinstance(before, dict) and isinstance(after, dict):

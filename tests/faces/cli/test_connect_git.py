@@ -10,7 +10,7 @@ import yaml
 from rawkomem.files.layout import Layout
 from rawkomem.git.connection import Wanted, carry_out_connection, plan_git_connection
 from rawkomem.git.staged import staged_layouts
-from rawkomem.model.errors import Unwritable
+from rawkomem.model.errors import Refused, Unwritable
 
 from tests.conftest import ROOT
 from tests.git.gitting import PERSON, Git
@@ -323,6 +323,16 @@ def test_hook_files_are_written_whole_or_not_at_all(git, project, monkeypatch):
         with pytest.raises(Unwritable):
             carry_out_connection(connection)
     assert everything(project) == before and not list(project.rglob(".rawkomem-*"))
+
+
+def test_a_hook_that_changed_since_the_plan_is_not_replaced(git, project):
+    hook = project / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    connection = plan_git_connection(Layout(str(project / ".rawko")), Wanted(["rawkomem"]))
+    hook.write_text("#!/bin/sh\ntrue\n")
+    with pytest.raises(Refused, match="changed meanwhile"):
+        carry_out_connection(connection)
+    assert hook.read_text() == "#!/bin/sh\ntrue\n"
 
 
 def test_the_doctor_misses_a_driver_that_attributes_name(git, project, rawkomem):
