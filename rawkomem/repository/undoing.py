@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import (
+    Iterable,
     Mapping,
     Sequence,
 )
