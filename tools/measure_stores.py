@@ -9,6 +9,7 @@ only for this measurement. Prints JSON.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import tempfile
@@ -68,6 +69,7 @@ def _measure_store(
     repository = Repository.open(project, warn=lambda message: None, store=name)
     try:
         index = repository.core.index
+        index.store_wait_s = math.inf  # to erase 100,000 memories takes minutes
         # opened first: loading packages is not part of indexing
         outside = index.outside()
         began = time.monotonic()
