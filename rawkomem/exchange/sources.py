@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from ..files.layout import MAX_FILE_BYTES, explained, read_bytes, walk
+from ..files.layout import MAX_FILE_BYTES, explained, read_bytes, relative_path, walk
 from ..files.reading import decode_file
 from ..files.replace import leads_out
 from ..model.entries import Value
@@ -68,7 +68,7 @@ class Source:
         project = os.path.realpath(self.project) if self.project else ""
         if project and file.startswith(project + os.sep):
             base = project
-        return os.path.relpath(file, base).replace(os.sep, "/")
+        return relative_path(file, base)
 
     def files(self, *endings: str) -> list[str]:
         """Return the file itself, or the files below the folder with these endings, in order of their paths."""

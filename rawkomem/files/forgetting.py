@@ -14,7 +14,7 @@ from fnmatch import fnmatch
 from unicodedata import normalize
 
 from .git_folder import kept_folder
-from .layout import MARKER, Layout, is_own_file, walk
+from .layout import MARKER, Layout, is_own_file, relative_path, walk
 from .ledger import PURGED_TEXT, forget_in_ledger
 from .private import (
     ASIDE,
@@ -160,7 +160,7 @@ def forget_text(layout: Layout, text: PurgedText) -> Counter[str]:
     erase_removed(layout)
     folders = dict.fromkeys((layout.local, kept_folder(layout)))
     for folder, path in ((top, path) for top in folders for path in files_in(top)):
-        what = how_purged(os.path.relpath(path, folder).replace(os.sep, "/"))
+        what = how_purged(relative_path(path, folder))
         if what not in (DELETE, CUT) or ASIDE in path:
             continue
         with open(path, "rb") as stream:

@@ -15,7 +15,15 @@ from ..model.ids import file_stem, numbered_names
 from ..model.values import DAY, iso, now
 from .archive import may_speak_of
 from .git_folder import kept_folder
-from .layout import Layout, explained, hash_of_file, is_own_file, read_bytes, walk
+from .layout import (
+    Layout,
+    explained,
+    hash_of_file,
+    is_own_file,
+    read_bytes,
+    relative_path,
+    walk,
+)
 from .machine_records import changed_rule_files, note_rule_files
 from .private import (
     EDITS,
@@ -159,9 +167,7 @@ def forget_edited(layout: Layout, id: str) -> list[str]:
             path = os.path.join(folder, name)
             with open_private(path, "r") as stream:
                 data = stream.readall()
-            original = (
-                os.path.relpath(path, kept).replace(os.sep, "/").partition("/")[2]
-            )
+            original = relative_path(path, kept).partition("/")[2]
             if may_speak_of(id, data, original):
                 os.unlink(path)
                 gone.append(path)

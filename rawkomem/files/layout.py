@@ -99,7 +99,12 @@ class Layout:
 
     def relative(self, path: str) -> str:
         """Return a file's path relative to .rawko, with forward slashes, as entries and the index store it."""
-        return os.path.relpath(path, self.root).replace(os.sep, "/")
+        return relative_path(path, self.root)
+
+
+def relative_path(path: str, folder: str) -> str:
+    """Return a path relative to a folder, with forward slashes."""
+    return os.path.relpath(path, folder).replace(os.sep, "/")
 
 
 def find_layout(start: str = "", personal: bool = False) -> Layout:

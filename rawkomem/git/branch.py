@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.git_folder import FETCH_ALL, FETCH_FILES, find_git
-from ..files.layout import FOLDER
+from ..files.layout import FOLDER, relative_path
 from ..files.reading import read_data
 from ..model.entries import Memory
 from ..model.errors import BadInput
@@ -120,10 +120,7 @@ def _span(folder: str, text: str) -> tuple[CommitRange, str]:
     here = os.path.realpath(folder or os.curdir)
     found = find_git(here)
     top = found.tree if found else here
-    if top != here:
-        inside = os.path.relpath(here, top).replace(os.sep, "/") + "/"
-    else:
-        inside = ""
+    inside = relative_path(here, top) + "/" if top != here else ""
     # `.rawko` is no repository
     is_bare = not found and FOLDER not in here.split(os.sep)
     git = Git(here, given={"GIT_DIR": here}) if is_bare else own_tree(here).git

@@ -15,7 +15,7 @@ from functools import cache, cached_property, lru_cache
 from hashlib import sha1
 
 from ..files.git_folder import find_git
-from ..files.layout import MAX_FILE_BYTES, Layout, read_bytes
+from ..files.layout import MAX_FILE_BYTES, Layout, read_bytes, relative_path
 from ..format.blocks import (
     WRITTEN_BLOB_DIGITS,
     Citation,
@@ -296,9 +296,7 @@ def place_from(layout: Layout, text: str, base: str) -> str:
         raise BadInput(
             f"{citation.path} is outside {project}", "cite a file of this project"
         )
-    return replace(
-        citation, path=os.path.relpath(file, project).replace(os.sep, "/"), blob=""
-    ).text
+    return replace(citation, path=relative_path(file, project), blob="").text
 
 
 def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool]:

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from ..files.git_folder import FETCH_FILES, find_git, read_small
-from ..files.layout import FOLDER, Layout, read_bytes
+from ..files.layout import FOLDER, Layout, read_bytes, relative_path
 from ..files.records import checkout_of, fact, set_fact
 from ..model.errors import NotFound
 from ..model.values import record
@@ -257,9 +257,7 @@ class WorkTree:
 
     def path(self, file: str) -> str:
         """Return the path of a file or folder relative to the top of the work tree, with forward slashes."""
-        return os.path.relpath(
-            os.path.realpath(file), os.path.realpath(self.top)
-        ).replace(os.sep, "/")
+        return relative_path(os.path.realpath(file), os.path.realpath(self.top))
 
     def ignored(self, *paths: str) -> list[str]:
         """Return those of some paths, from the top of the work tree, that git ignores."""
