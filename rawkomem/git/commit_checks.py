@@ -53,7 +53,6 @@ REPLACED = "an amendment replaces the edited text, so the edit waits for a revie
 REVIEW_HINT = "decide on it with 'rawkomem review' after the commit"
 MAX_TITLE_CHARS = 80
 EDITED_FIELDS = (*AMENDABLE.values(), "body")
-EntriesByMemory = Mapping[str, Sequence[Entry]]
 
 
 @record

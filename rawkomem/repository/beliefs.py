@@ -23,7 +23,6 @@ from ..model.filters import Filter
 from ..model.ids import hex_hash
 from ..model.values import (
     ACTIVE,
-    TYPE_CHECKING,
     checked_share,
     now,
     record,
@@ -86,9 +85,6 @@ from ..state.trust import (
 )
 from .core import Wing, batches
 from .writing import arrival, as_one_change
-
-if TYPE_CHECKING:
-    pass
 
 REVIEWS_AT_ONCE = 200  # written under one lock
 

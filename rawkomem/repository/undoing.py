@@ -21,7 +21,6 @@ from ..model.entries import Change, Entry, Memory, Plan
 from ..model.errors import NotFound, Refused
 from ..model.ids import new_id
 from ..model.values import (
-    TYPE_CHECKING,
     now,
     record,
     replace,
@@ -37,9 +36,6 @@ from ..state.history import (
     plan_undo,
 )
 from .core import Wing
-
-if TYPE_CHECKING:
-    pass
 
 DROPPED = "drop"  # starts the names of changes that dropped a draft
 EARLIER_HINT = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
