@@ -134,11 +134,11 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
 
 EMPHASIS_WORDS = "critical|important|never|always|must|do not|don't|mandatory|forbidden"
 EMPHASIS = re.compile(
-    rf"\b(?:{EMPHASIS_WORDS.upper()})\b|\*\*(?i:{EMPHASIS_WORDS}|warning)\b(?!-)[^*\n]*\*\*|[⚠🚨❗⛔]"
+    rf"\b(?:HARD RULE|{EMPHASIS_WORDS.upper()})\b|\*\*(?i:{EMPHASIS_WORDS}|warning)\b(?!-)[^*\n]*\*\*|[⚠🚨❗⛔]"
     r"|^#* ?(?i:critical|important)(?:(?i: rules?| notes?)\b|:)"
 )
 # A mark that says nothing else: "CRITICAL:", "⚠️", "(important)".
-MARK = "critical|important|mandatory|warning"
+MARK = "critical|important|mandatory|warning|hard rule"
 EMPHASIS_LABEL = re.compile(
     rf"^\W{{0,5}}(?:{MARK})\W{{0,5}}[:!–—-]\W{{0,5}}(?=\w)|\s?[(\[](?:{MARK})!?[)\]]|[⚠🚨❗⛔]\ufe0f?\s?",
     re.IGNORECASE,

@@ -294,17 +294,6 @@ INSTRUCTION = "instruction"
 FOUND = "found"  # a language model found it
 # tag of a draft made from failures; keeping the draft stores a lesson
 LESSON = "lesson"
-DRAFT_KINDS = (
-    CORRECTION,
-    RULE,
-    PREFERENCE,
-    DECISION,
-    REQUEST,
-    AGREED,
-    FIX,
-    INSTRUCTION,
-    FOUND,
-)
 
 
 @record

@@ -481,6 +481,7 @@ def test_the_steps_of_a_procedure_stay_together(items, repository, project):
         ("Keys", "A key is no text for a log. You MUST mask it.", "high"),
         ("1. Keys (IMPORTANT) ⚠️", "A key is no text for a log.", "high"),
         ("⚠️ CRITICAL: Keys", "A key is no text for a log.", "high"),
+        ("HARD RULE: Keys", "A key is no text for a log. There are no exceptions.", "high"),
         ("Keys", "Keys are never printed; `MUST` is a word of the parser, **always-on** is a mode.", "medium"),
         ("Keys", "Mask a key.\n\n```sh\n# NEVER print it\n```", "medium"),
         ("Keys", "".join(f"Key {n} is long.\n\n" for n in range(9)) + "NEVER print it.", "medium"),

@@ -692,8 +692,8 @@ def undo_command(
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
     amended one, and withdraws a vote. A kept draft and a decided proposal wait again. An added memory and a
     proposed change that git does not track are removed from their files, so no commit contains them. Run the command
-    again to undo the change before that. CHANGE is a name that --list shows. A purge and the drop of a draft cannot be
-    undone.
+    again to undo the change before that. CHANGE is a name that --list shows, or that an undo printed: then the undo is
+    taken back. A purge cannot be undone.
 
     Examples:
       rawkomem undo --dry-run
@@ -706,6 +706,9 @@ def undo_command(
             CHANGE.but(titles=lambda pair: _titles(repository, pair[0])),
         )
     undone = repository.undoing.undo(change, everything, by, dry_run)
+    if undone.written:
+        back = undone.written[0].entry.id + " --all" * everything
+        note(f"to take this back: rawkomem undo {back}")
     lines = _undone_lines(repository, undone, dry_run)
     return answer(undone, dry_run=dry_run, lines=lines)
 

@@ -41,6 +41,15 @@ def test_undo_twice_goes_back_twice_and_rewrites_nothing(rawkomem, memory, memor
     assert show(rawkomem, memory)["status"] == "active"
 
 
+def test_an_undo_prints_the_command_that_takes_it_back(rawkomem, memory):
+    rawkomem("amend", memory, "--title", "Jobs")
+    told = rawkomem("undo").stderr
+    for title in ("Queue jobs", "Jobs", "Queue jobs"):
+        assert show(rawkomem, memory)["title"] == title
+        (command,) = re.findall(r"to take this back: rawkomem (undo \S+)", told)
+        told = rawkomem(*command.split()).stderr
+
+
 def test_a_dry_run_writes_nothing_and_says_what_would_happen(rawkomem, memory, memories):
     rawkomem("feedback", memory, "--harmful")
     before = {file: file.read_bytes() for file in memories.rglob("*.md")}

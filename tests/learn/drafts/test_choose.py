@@ -11,7 +11,7 @@ from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, i
 from rawkomem.learn.repetitions import plain_words
 from rawkomem.learn.transcripts import Heard, read_session
 from rawkomem.learn.turns import SYSTEM, RunFacts, Turn
-from rawkomem.model.entries import AGREED, CORRECTION, DRAFT_KINDS, REQUEST, RULE
+from rawkomem.model.entries import AGREED, CORRECTION, DECISION, FIX, FOUND, INSTRUCTION, PREFERENCE, REQUEST, RULE
 from rawkomem.text.prompts import MAX_READ_CHARS
 
 from tests.learn.drafts.talk import answer, every_answer, talk
@@ -155,7 +155,7 @@ def test_a_request_is_stored_without_the_words_that_ask_for_it():
 
 
 def test_every_kind_has_a_place():
-    assert {*DRAFT_KINDS} == {*FILED}
+    assert {CORRECTION, RULE, PREFERENCE, DECISION, REQUEST, AGREED, FIX, INSTRUCTION, FOUND} == {*FILED}
     (draft,) = answer("use British spelling from now on")
     entry = entry_of_draft(draft)
     assert (
