@@ -653,7 +653,8 @@ def _trust_compared(new: Memory, old: Memory, trust: Trust) -> str:
     """Return both trust values; if they are equal, the declared sources."""
     own, other = (round(trust(memory), TRUST_DECIMALS) for memory in (new, old))
     if own < other:
-        return f"{own} against {other}"
+        decimals = 2 if round(own, 2) < round(other, 2) else TRUST_DECIMALS
+        return f"{own:.{decimals}f} against {other:.{decimals}f}"
     return f"its source is {claimed_source(new.extra) or 'not declared'}, the other's is {claimed_source(old.extra)}"
 
 
