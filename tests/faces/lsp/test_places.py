@@ -1,13 +1,13 @@
 """What stands where in a memory file, and what is told about it: without a server."""
 
 import pytest
+from rawkomem.faces.lsp import features
 from rawkomem.faces.lsp.documents import Shelf, conditions_in, names_in
 from rawkomem.faces.lsp.features import Teller, fired_card
 from rawkomem.files import session_records
 from rawkomem.files.layout import find_layout
 from rawkomem.format.entries import read_entries
 from rawkomem.model.entries import Entry
-from rawkomem.repository import maintenance
 
 WHEN = [
     "whenToUse: [\"retry|backoff\", plain words, 'a, b']",
@@ -50,8 +50,8 @@ def test_uses_are_read_once_for_all_memories_of_a_request(project, repository, m
         id = repository.add(Entry(title=title, body="Text.")).entry.id
         session_records.note_use(repository.layout, 1, "s", 5, [id])
     read = []
-    accesses = maintenance.accesses
-    monkeypatch.setattr(maintenance, "accesses", lambda layout: read.append(layout) or accesses(layout))
+    accesses = features.accesses
+    monkeypatch.setattr(features, "accesses", lambda layout: read.append(layout) or accesses(layout))
     shelf = Shelf(find_layout(str(project)), print)
     shelf.refresh()
     teller = Teller(shelf)
