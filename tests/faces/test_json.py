@@ -159,7 +159,8 @@ def folder(tmp_path_factory):
     for name, text in FILES.items():
         put(project / name, text if isinstance(text, str) else json.dumps(text))
     with tarfile.open(MESH_V1) as archive:
-        archive.extractall(project, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        archive.extractall(project)
     for words in (["init", "-q"], ["add", "."], [*AS_SOMEBODY, "commit", "-qm", "x"]):
         subprocess.run(["git", *words], cwd=project, check=True)
     yield project

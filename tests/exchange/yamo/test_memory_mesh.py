@@ -41,7 +41,8 @@ def newer(tmp_path_factory) -> str:
 def unpacked(name: str, tmp_path_factory) -> str:
     folder = tmp_path_factory.mktemp("mesh")
     with tarfile.open(ROOT / "tests" / "data" / "memory_mesh" / f"{name}.tar.gz") as packed:
-        packed.extractall(folder, filter="data")
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        packed.extractall(folder)
     return str(folder / name)
 
 
