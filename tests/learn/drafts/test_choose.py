@@ -727,6 +727,7 @@ def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository
         "use uv instead of python3",
         "don't put comments into shell snippets",
         "do NOT touch it",
+        "don't touch the dist folders, they are generated",
         "I want to add a table of the last games. Never color the rows of a table.",
     ],
 )
