@@ -37,7 +37,7 @@ def test_diagnostics_come_with_each_change_and_go(stored):
     assert "related link to 'nobody'" in link.message and link.source == "rawkomem"
     assert link.severity == lsp.DiagnosticSeverity.Information
     assert any(item.severity == lsp.DiagnosticSeverity.Error for item in broken)
-    (about,) = [item for item in dangling if "about 'gone'" in item.message]
+    (about,) = [item for item in dangling if "of 'gone': no file here has this memory" in item.message]
     assert about.severity == lsp.DiagnosticSeverity.Warning and about.range.start.line == 13
     assert any("is used in another file" in item.message for item in twice)
     assert not closed
