@@ -1,8 +1,10 @@
 """Learn from sessions, runs and failures: drafts, lessons, learnings and skills.
 
 `turns`: A session as turns, the same for all hosts, from the records that each host writes.
+`chat_logs`: Chat logs as turns: Markdown or plain text in which lines name the speaker, and the histories of SpecStory
+    and aider.
 `transcripts`: Find transcripts and read a whole session from one: a stream of turns without injected text, repeats
-    and sub-agents; chat logs in Markdown or plain text, and the histories of SpecStory and aider.
+    and sub-agents.
 `proposed_conditions`: The `whenToUse` conditions that a text suggests; `kinds_of_work.json` has the words of requests.
 `cues`: English cues. No pattern has nested repetition, and all are applied to texts of limited length only.
 `exchanges`: What a person typed, agreed to and can be quoted with. Pasted text, tool output and the host's own text
