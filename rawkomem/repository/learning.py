@@ -266,9 +266,10 @@ class Drafts(Wing):
         The same words of the same session make no new draft.
         """
         drafts = [self.get(name) for name in names]
+        # noted first: after a kill in between, `undo` brings back what was dropped
+        note_drop(self._layout, [draft.id for draft in drafts])
         for draft in drafts:
             self.store.decide(draft, DROPPED)
-        note_drop(self._layout, [draft.id for draft in drafts])
         return drafts
 
 

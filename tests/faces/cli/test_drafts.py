@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from rawkomem.files.session_records import effects
+from rawkomem.files.session_records import DraftRecords, effects
 from rawkomem.learn.drafts import choose_drafts, entry_of_draft
 from rawkomem.learn.transcripts import Heard
 from rawkomem.learn.turns import TOOL, Did, RunFacts, Turn
@@ -231,6 +231,23 @@ def test_dropping_all_asks(rawkomem, waiting, repository):
 def test_one_undo_brings_back_all_drafts_that_an_agent_dropped(rawkomem, waiting, repository):
     assert "'rawkomem undo' brings back" in rawkomem("drafts", "drop", "--all", "--yes").stderr
     assert repository.drafts.all() == []
+    rawkomem("undo")
+    assert {one.id for one in repository.drafts.all()} == {one.id for one in waiting}
+
+
+def test_a_drop_that_is_killed_between_two_drafts_can_be_undone(rawkomem, waiting, repository, monkeypatch):
+    decide = DraftRecords.decide
+
+    def decide_once(self, draft, what, entry=""):
+        if len(repository.drafts.all()) < len(waiting):
+            raise KeyboardInterrupt
+        decide(self, draft, what, entry)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DraftRecords, "decide", decide_once)
+        with pytest.raises(KeyboardInterrupt):
+            repository.drafts.drop(*(one.id for one in waiting))
+    assert len(repository.drafts.all()) == len(waiting) - 1
     rawkomem("undo")
     assert {one.id for one in repository.drafts.all()} == {one.id for one in waiting}
 
